@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
@@ -90,7 +91,7 @@ func preferenceOf(c *study.Config, words []string) (study.Preference, error) {
 	if !c.Several() {
 		return p, usagef("--prefer chooses from a front, and the study has one objective")
 	}
-	names := mapped(c.Objectives(), func(o study.Metric) string { return o.Name })
+	names := lists.Map(c.Objectives(), func(o study.Metric) string { return o.Name })
 	for _, word := range words {
 		at := strings.LastIndexByte(word, '=')
 		if at < 1 {
@@ -163,7 +164,7 @@ func newSummaryJSON(st *study.State, l study.Layout, f report.Figures) summaryJS
 	out := summaryJSON{Study: c.Name, ID: st.ID, Dir: string(l), Metric: c.Objective().Name,
 		Direction: string(c.Objective().Direction), Proposed: f.Proposed, Finished: f.Finished,
 		Succeeded: f.Succeeded, Failed: f.Failed, Pruned: f.Pruned, Infeasible: f.Infeasible, Seconds: st.Elapsed.Seconds(),
-		Front:       mapped(f.Front, func(t *study.Trial) trialJSON { return newTrialJSON(st, l, t) }),
+		Front:       lists.Map(f.Front, func(t *study.Trial) trialJSON { return newTrialJSON(st, l, t) }),
 		Hypervolume: maybe(several, report.Number(f.Hypervolume)),
 		Holds:       f.Holds, Gain: report.GainOf(st), Remarks: st.Remarks(), Recommended: recommended(st)}
 	if st.Closed != nil {
@@ -174,7 +175,7 @@ func newSummaryJSON(st *study.State, l study.Layout, f report.Figures) summaryJS
 		out.Best = &t
 	}
 	cs := st.Confirmations()
-	out.Confirmed = mapped(cs, func(c study.Confirmation) confirmedJSON {
+	out.Confirmed = lists.Map(cs, func(c study.Confirmation) confirmedJSON {
 		return confirmedJSON{c.Trial.Number, c.N, report.Number(c.Mean), report.Number(c.Margin), c.Tied(cs[0], len(cs)),
 			either(several || limited, c.Metrics, nil), maybe(limited, st.Feasible(c.Trial))}
 	})
@@ -331,7 +332,7 @@ func valueLines(values spaces.Values) []string {
 	for _, v := range values {
 		width = max(width, len(v.Name))
 	}
-	return mapped(values, func(v spaces.Assignment) string { return fmt.Sprintf("%-*s = %s", width, v.Name, valueText(v.Value)) })
+	return lists.Map(values, func(v spaces.Assignment) string { return fmt.Sprintf("%-*s = %s", width, v.Name, valueText(v.Value)) })
 }
 
 // describeConfirmed says what the repeats of the best trials have shown.
@@ -340,7 +341,7 @@ func describeConfirmed(s *rows, st *study.State) {
 	for i, c := range cs {
 		broken := oneLine(strings.Join(st.Config.Broken(c.Metrics), "; "))
 		if st.Config.Several() {
-			means := mapped(st.Config.Objectives(), func(o study.Metric) string {
+			means := lists.Map(st.Config.Objectives(), func(o study.Metric) string {
 				v, _ := c.Metrics.Get(o.Name)
 				return oneLine(o.Name) + " = " + short(v)
 			})

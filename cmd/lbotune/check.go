@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/spec"
@@ -173,21 +174,21 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 func (p *preview) text() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "study %s, kept in %s\n\nparameters\n", oneLine(p.Study), oneLine(p.Dir))
-	s.WriteString(tableText(mapped(p.Params, func(p paramJSON) []string {
+	s.WriteString(tableText(lists.Map(p.Params, func(p paramJSON) []string {
 		return []string{"  " + p.Name, string(p.Kind), oneLine(rangeOf(p.Param)), oneLine(when(p.When != "", "when %s", p.When))}
 	})))
 	digits := either(p.Allowed >= 0.995, 3, 2) // 100, not 1e+02
 	line := func(text string) string { return "  " + oneLine(text) + "\n" }
 	s.WriteString(when(p.Where != nil, "\nwhere, which allows about %.*g %% of the space\n", digits, 100*p.Allowed))
-	s.WriteString(strings.Join(mapped(p.Where, line), ""))
+	s.WriteString(strings.Join(lists.Map(p.Where, line), ""))
 	if c := p.Safety; c != nil {
 		side := either(c.Least, "at least", "at most")
 		fmt.Fprintf(&s, "\nsafety: %s %s %s, changing by at most %s per unit of the cube\n", oneLine(c.Metric), side, exact(c.At), short(c.Constant))
 	}
 	s.WriteString(when(p.Earlier != nil, "\nwarm start\n"))
-	s.WriteString(strings.Join(mapped(mapped(p.Earlier, earlierText), line), ""))
+	s.WriteString(strings.Join(lists.Map(lists.Map(p.Earlier, earlierText), line), ""))
 	s.WriteString(when(p.Setup != "", "\nsetup\n%s", previewText(p.Setup)))
-	s.WriteString("\nfirst commands\n" + strings.Join(mapped(p.Commands, previewText), ""))
+	s.WriteString("\nfirst commands\n" + strings.Join(lists.Map(p.Commands, previewText), ""))
 	s.WriteString(when(p.Script != "", "\njob\n%s", printable(p.Script)))
 	for _, f := range p.Files {
 		lines := strings.Split(strings.TrimRight(printable(f.Text), "\n"), "\n")
@@ -225,7 +226,7 @@ func rangeOf(p spaces.Param) string {
 	case spaces.KindBool:
 		return "false, true"
 	}
-	return strings.Join(mapped(p.Choices, valueText), ", ")
+	return strings.Join(lists.Map(p.Choices, valueText), ", ")
 }
 
 // scriptRE is a word of a command that names a script, or a program by its path.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -91,7 +92,7 @@ func valuesOf(_ *cobra.Command, args []string, word string) (out []cobra.Complet
 			if p.Kind == spaces.KindBool {
 				p.Choices = []spaces.Value{spaces.Bool(true), spaces.Bool(false)}
 			}
-			out = mapped(p.Choices, func(v spaces.Value) cobra.Completion { return p.Name + "=" + v.Text() })
+			out = lists.Map(p.Choices, func(v spaces.Value) cobra.Completion { return p.Name + "=" + v.Text() })
 		}
 	}
 	return out, directive

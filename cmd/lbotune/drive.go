@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
@@ -261,7 +262,7 @@ func (d *driver) best() driveAnswer {
 	a, j := d.handed(t), shown(t)
 	a.Value, a.Feasible, a.Broken = &t.Value, j.Feasible, j.Broken
 	if d.State().Config.Several() {
-		a.Front = mapped(d.State().Front(), shown)
+		a.Front = lists.Map(d.State().Front(), shown)
 	}
 	return a
 }
@@ -270,7 +271,7 @@ func (d *driver) status() driveAnswer {
 	st := d.State()
 	trials := st.Config.Budget.Trials
 	a := driveAnswer{Finished: maybe(true, len(st.Order)), Trials: maybe(trials > 0, trials),
-		Unfinished: mapped(handedOut(st), func(t *study.Trial) int { return t.Number })}
+		Unfinished: lists.Map(handedOut(st), func(t *study.Trial) int { return t.Number })}
 	if st.Ended() {
 		a.End = st.Closed.Detail
 	}

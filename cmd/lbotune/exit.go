@@ -10,6 +10,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -77,7 +78,7 @@ func codesByNumber() []exitCode {
 // exitHelp is the table as help texts show it.
 func exitHelp() string {
 	line := func(row exitCode) string { return fmt.Sprintf("  %3d  %s\n", row.Code, row.Meaning) }
-	return "Exit codes:\n" + strings.Join(mapped(codesByNumber(), line), "")
+	return "Exit codes:\n" + strings.Join(lists.Map(codesByNumber(), line), "")
 }
 
 // marked is an error that says what the one in it does, and is another one too.

@@ -24,6 +24,7 @@ import (
 	"github.com/lbotune/lbotune/internal/ansi"
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"
@@ -74,7 +75,7 @@ Read the spec through and correct the guesses.`,
 			} else if err := writeNew("-o", file, text); err != nil {
 				return err
 			}
-			fmt.Fprint(g.err, when(len(left) > 0, "left as they are:\n  %s\n", strings.Join(mapped(left, oneLine), "\n  ")))
+			fmt.Fprint(g.err, when(len(left) > 0, "left as they are:\n  %s\n", strings.Join(lists.Map(left, oneLine), "\n  ")))
 			named := oneLine(file)
 			if bytes.Contains(text, []byte(draft.NothingToVary)) {
 				return hinted(usagef("wrote %s, which is no study yet: no option with a value to vary was found", named),

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -37,7 +38,7 @@ how far along it is, and its best value. It skips hidden folders.`,
 				return err
 			}
 			rows := [][]string{{"study", "state", "finished", "failed", "best", "", "last record"}}
-			return g.print("%s", tableText(append(rows, mapped(found, listRow)...)))
+			return g.print("%s", tableText(append(rows, lists.Map(found, listRow)...)))
 		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -197,7 +198,7 @@ func (p *progress) number(trial int) string {
 func (p *progress) values(m interface {
 	Get(name string) (v float64, ok bool)
 }) string {
-	return strings.Join(mapped(p.cfg.Objectives(), func(o study.Metric) string {
+	return strings.Join(lists.Map(p.cfg.Objectives(), func(o study.Metric) string {
 		return fmt.Sprintf("%*s", valueWidth, textOr("-", fitted)(m.Get(o.Name)))
 	}), "  ")
 }

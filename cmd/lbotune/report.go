@@ -17,6 +17,7 @@ import (
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/spaces"
@@ -73,7 +74,7 @@ as md the page's text; as json all data of the page. Export writes the trials as
 			if err := writeReport(&b, studies, format, plot); err != nil {
 				return err
 			}
-			return g.writeOut(out, func(w io.Writer) error { _, err := b.WriteTo(w); return err }, mapped(studies, func(s *report.Study) string { return s.Dir })...)
+			return g.writeOut(out, func(w io.Writer) error { _, err := b.WriteTo(w); return err }, lists.Map(studies, func(s *report.Study) string { return s.Dir })...)
 		},
 	}
 	f := cmd.Flags()
@@ -205,7 +206,7 @@ tell, importance says so instead, and the exit code is 5.`,
 			if err := s.Unimportant(); err != nil {
 				return hinted(&marked{fmt.Errorf("what matters is not known: %w", err), errNoValue}, "more trials that succeed help")
 			}
-			texts := mapped(s.Model.Importances(), func(im report.Importance) string { return importanceText(&im) })
+			texts := lists.Map(s.Model.Importances(), func(im report.Importance) string { return importanceText(&im) })
 			return g.show(s.Model.Importance, strings.Join(texts, ""))
 		},
 	}

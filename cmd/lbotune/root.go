@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
@@ -197,7 +198,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	}
 	err := usagef("there is no command %q", args[0])
 	known := slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() })
-	names := mapped(known, (*cobra.Command).Name)
+	names := lists.Map(known, (*cobra.Command).Name)
 	return hinted(err, meant(args[0], names, cmd.CommandPath()+" ", cmd.CommandPath()+" --help lists the commands"))
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/kinds"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/sharing"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -86,7 +87,7 @@ func (s *sharer) Take(ctx context.Context, vacant func() []int) (int, []*os.File
 
 // devicesOf lists the GPUs that each slot names; nothing if none does.
 func devicesOf(run *study.Run) [][]string {
-	out := mapped(run.Slots, func(s study.Slot) (devices []string) {
+	out := lists.Map(run.Slots, func(s study.Slot) (devices []string) {
 		for _, e := range s.Env {
 			if list, ok := strings.CutPrefix(e, visibleDevices+"="); ok && !strings.Contains(list, "{") {
 				devices = strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
@@ -189,7 +190,7 @@ func findGPUs(cfg *study.Config) error {
 	if err != nil {
 		return hinted(usagef("gpus = \"auto\": %v", err), "name the slots instead: slots = [{ env = { CUDA_VISIBLE_DEVICES = \"0\" } }]")
 	}
-	slots := mapped(gpus, func(gpu string) study.Slot { return study.Slot{Env: []string{visibleDevices + "=" + gpu}} })
+	slots := lists.Map(gpus, func(gpu string) study.Slot { return study.Slot{Env: []string{visibleDevices + "=" + gpu}} })
 	cfg.Run.Slots = slices.Repeat(slots, max(cfg.Run.PerGPU, 1))
 	return nil
 }
@@ -202,7 +203,7 @@ func listGPUs() ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("list the GPUs by nvidia-smi: %w", err)
 		}
-		list = strings.Join(mapped(rows, func(row []string) string { return row[0] }), ",")
+		list = strings.Join(lists.Map(rows, func(row []string) string { return row[0] }), ",")
 	}
 	gpus := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '\n' || r == ' ' || r == '\r' })
 	// To CUDA, a device that there is none of hides itself and those after it.
@@ -228,7 +229,7 @@ func nvidiaSMI(query string) (rows [][]string, err error) {
 	columns := strings.Count(query, ",") + 1
 	for line := range strings.Lines(string(out)) {
 		row := strings.SplitN(line, ",", columns) // a program's name may have commas
-		rows = append(rows, mapped(row, strings.TrimSpace))
+		rows = append(rows, lists.Map(row, strings.TrimSpace))
 	}
 	return rows, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -124,7 +125,7 @@ func standingText(st *study.State, l study.Layout, held bool, most int) string {
 	}
 	remains := when(f.Left > 0, ", about %s left", seconds(f.Left))
 	s.add("time", "%s%s in %s, last record %s", took(f.Elapsed), remains, count(st.Sessions, "session"), st.Updated.Local().Format(time.DateTime))
-	running := mapped(attempts, attemptJSON.line)
+	running := lists.Map(attempts, attemptJSON.line)
 	if n == most && pending > n {
 		running = append(running, fmt.Sprintf("%d more", pending-n))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -195,7 +196,7 @@ func parseValues(space *spaces.Space, words []string) (out spaces.Values, err er
 		case !ok:
 			err = fmt.Errorf("found %q; want NAME=VALUE", w)
 		case !known:
-			names := mapped(space.Params(), func(p spaces.Param) string { return p.Name })
+			names := lists.Map(space.Params(), func(p spaces.Param) string { return p.Name })
 			err = fmt.Errorf("there is no parameter %q; %s", name, meant(name, names, "", "the parameters are "+strings.Join(names, ", ")))
 		default:
 			var v spaces.Value

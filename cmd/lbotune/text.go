@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/spaces"
@@ -65,7 +66,7 @@ func valueText(v spaces.Value) string {
 
 // shortValues is a configuration as people compare it: lr=0.01 depth=3.
 func shortValues(vs spaces.Values) string {
-	return strings.Join(mapped(vs, func(a spaces.Assignment) string { return a.Name + "=" + shortValue(a.Value) }), " ")
+	return strings.Join(lists.Map(vs, func(a spaces.Assignment) string { return a.Name + "=" + shortValue(a.Value) }), " ")
 }
 
 // exact is a number that reads back as the same float64.
@@ -122,14 +123,6 @@ func maybe[T any](holds bool, v T) *T {
 		return &v
 	}
 	return nil
-}
-
-// mapped is what is made of each value of a list.
-func mapped[T, U any](list []T, of func(T) U) (out []U) {
-	for _, v := range list {
-		out = append(out, of(v))
-	}
-	return out
 }
 
 // rows are lines of a name, in so many columns, and what is to be said under it.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/spaces"
@@ -65,10 +66,10 @@ func inPieces(rows [][]string, columns int) string {
 	wide := func(line string) bool { return widthOf(line) > columns }
 	for columns > 0 && n > 2 && slices.ContainsFunc(strings.Split(text, "\n"), wide) {
 		n--
-		text = tableText(mapped(rows, func(row []string) []string { return row[:n] }))
+		text = tableText(lists.Map(rows, func(row []string) []string { return row[:n] }))
 	}
 	if n < len(rows[0]) {
-		text += "\n" + inPieces(mapped(rows, func(row []string) []string { return slices.Concat(row[:1], row[n:]) }), columns)
+		text += "\n" + inPieces(lists.Map(rows, func(row []string) []string { return slices.Concat(row[:1], row[n:]) }), columns)
 	}
 	return text
 }
@@ -77,8 +78,8 @@ func trialsTable(st *study.State, l study.Layout, list []*study.Trial) [][]strin
 	value := either(st.Config.Several(), oneLine(st.Config.Objective().Name), "value")
 	rows := [][]string{{"trial", value, "status", "took"}}
 	side := slices.DeleteFunc(slices.Clone(st.Config.Metrics), func(m study.Metric) bool { return m.Name == st.Config.Objective().Name })
-	rows[0] = append(rows[0], mapped(side, func(m study.Metric) string { return oneLine(m.Name) })...)
-	rows[0] = append(rows[0], mapped(st.Config.Params, func(p spaces.Param) string { return p.Name })...)
+	rows[0] = append(rows[0], lists.Map(side, func(m study.Metric) string { return oneLine(m.Name) })...)
+	rows[0] = append(rows[0], lists.Map(st.Config.Params, func(p spaces.Param) string { return p.Name })...)
 	best, word := foremost(st), either(st.Config.Several(), "front", "best")
 	runs := map[int]attemptJSON{}
 	if held, err := journal.InUse(l.Journal()); err == nil && len(st.Pending()) > 0 {
@@ -100,8 +101,8 @@ func trialsTable(st *study.State, l study.Layout, list []*study.Trial) [][]strin
 
 // cells are the metrics of a trial and the values of its parameters, or none where one is missing.
 func cells(t *study.Trial, metrics []study.Metric, params []spaces.Param, none string, number func(float64) string, value func(spaces.Value) string) []string {
-	return slices.Concat(mapped(metrics, func(m study.Metric) string { return textOr(none, number)(t.Metrics.Get(m.Name)) }),
-		mapped(params, func(p spaces.Param) string { return textOr(none, value)(t.Values.Get(p.Name)) }))
+	return slices.Concat(lists.Map(metrics, func(m study.Metric) string { return textOr(none, number)(t.Metrics.Get(m.Name)) }),
+		lists.Map(params, func(p spaces.Param) string { return textOr(none, value)(t.Values.Get(p.Name)) }))
 }
 
 // textOr writes what is there, or says that nothing is.
@@ -263,7 +264,7 @@ func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
 	objective := func(run study.Metrics) float64 { return run[st.Config.Objective().Name] }
 	out := trialJSON{Trial: t.Number, Status: cmp.Or(string(t.Status), "unfinished"), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
 		Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
-		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: mapped(t.Repeats, objective), Confirms: mapped(t.Confirms, objective), Excluded: t.Excluded, Outside: t.Outside,
+		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: lists.Map(t.Repeats, objective), Confirms: lists.Map(t.Confirms, objective), Excluded: t.Excluded, Outside: t.Outside,
 		Output: when(max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand, "%s", outputFile(l, t)), Command: commandLine(st, l, t)}
 	if !t.Done() {
 		return out

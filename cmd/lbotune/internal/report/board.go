@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/lbotune/lbotune/internal/lists"
 )
 
 // board holds what a page shows, and tells those who look at the page of what is new.
@@ -108,7 +110,7 @@ func (b *board) show(parts []part) (total int) {
 	return total
 }
 
-func (s *shown) pieces() []part { return mapped(s.parts, func(v versioned) part { return v.part }) }
+func (s *shown) pieces() []part { return lists.Map(s.parts, func(v versioned) part { return v.part }) }
 
 // event tells of something.
 func event(what any) []byte {

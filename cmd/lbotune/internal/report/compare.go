@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/lbotune/lbotune/internal/lists"
 )
 
 // group are studies that differ by their seeds alone.
@@ -56,8 +58,8 @@ func comparison(studies []*Study) []card {
 		}
 		rows.add("", link(s.key+"head", clean(s.Name, 60)), plain(strconv.FormatUint(s.Seed, 10)), plain(strconv.Itoa(len(s.Trials))), plain(best), plain(same))
 	}
-	bodies, ends := "", mapped(groups, func(g group) []float64 {
-		return mapped(g.courses, func(course []float64) float64 { return course[budget-1] })
+	bodies, ends := "", lists.Map(groups, func(g group) []float64 {
+		return lists.Map(g.courses, func(course []float64) float64 { return course[budget-1] })
 	})
 	if alike && len(groups) > 0 {
 		bodies = overlay(first, groups)
@@ -111,7 +113,7 @@ func overlay(one *Study, groups []group) string {
 		}
 		quartiles := [3][]float64{}
 		for i := range least {
-			values := mapped(g.courses, func(of []float64) float64 { return of[i] })
+			values := lists.Map(g.courses, func(of []float64) float64 { return of[i] })
 			slices.Sort(values)
 			for q := range quartiles {
 				quartiles[q] = append(quartiles[q], stat.Quantile(float64(q+1)/4, stat.LinInterp, values, nil))

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -82,13 +83,13 @@ func Explain(ctx context.Context, dir string, t *study.Trial) (Reason, error) {
 func (r *Reason) believe(ctx context.Context, st *study.State, t *study.Trial, values spaces.Values) (err error) {
 	defer caught(&err)
 	s := &Study{Direction: st.Config.Objective().Direction, state: st}
-	observations := mapped(slices.DeleteFunc(st.Knew(t), func(t *study.Trial) bool { return !t.Teaches() }), st.Observation)
+	observations := lists.Map(slices.DeleteFunc(st.Knew(t), func(t *study.Trial) bool { return !t.Teaches() }), st.Observation)
 	model, err := s.told(observations)
 	if err != nil {
 		return err
 	}
 	q := optimizer.Query{Trial: t.Number}
-	q.Pending = mapped(t.Pending, func(n int) optimizer.Pending { return optimizer.Pending{Trial: n, Point: st.Trials[n-1].Point} })
+	q.Pending = lists.Map(t.Pending, func(n int) optimizer.Pending { return optimizer.Pending{Trial: n, Point: st.Trials[n-1].Point} })
 	point, err := st.Search.Encode(values)
 	if err != nil {
 		return err
@@ -123,7 +124,7 @@ type Numbers []float64
 
 // MarshalJSON implements json.Marshaler.
 func (ns Numbers) MarshalJSON() ([]byte, error) {
-	return json.Marshal(mapped(ns, ifFinite))
+	return json.Marshal(lists.Map(ns, ifFinite))
 }
 
 func ifFinite(x float64) *float64 {

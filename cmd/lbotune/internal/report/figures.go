@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
@@ -55,7 +56,7 @@ func FiguresOf(st *study.State, running bool) Figures {
 			f.Excluded++
 		}
 	}
-	f.Unfinished = append(f.Unfinished, mapped(st.Pending(), func(t *study.Trial) int { return t.Number })...)
+	f.Unfinished = append(f.Unfinished, lists.Map(st.Pending(), func(t *study.Trial) int { return t.Number })...)
 	if b := f.Best; b != nil {
 		f.Prefer(st, b)
 		if st.Closed != nil && len(b.Confirms) < 2 {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -44,7 +45,7 @@ func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 	}
 	var points []spaces.Point
 	var given []float64
-	all := mapped(ranked, func(t *Trial) spaces.Point { return t.Point })
+	all := lists.Map(ranked, func(t *Trial) spaces.Point { return t.Point })
 	for _, i := range spread(all) {
 		points, given = append(points, all[i]), append(given, m.objective.Direction.Maximized(s.objective(ranked[i], k)))
 	}
@@ -94,7 +95,7 @@ func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 	case !(m.rank >= leastRank):
 		m.poor = fmt.Sprintf("the model ranks values that it was not told with a correlation of only %.2f", m.rank)
 	}
-	m.draws = mapped(states, func(s state) *surface { return m.draw(e, s, rng) })
+	m.draws = lists.Map(states, func(s state) *surface { return m.draw(e, s, rng) })
 	return m, nil
 }
 

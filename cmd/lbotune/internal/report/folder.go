@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lbotune/lbotune/internal/lists"
 )
 
 // Listed is a study in a list, as ls prints it with --json.
@@ -75,7 +77,7 @@ func (f *Folder) tell(found []Listed) {
 	}
 	parts := []part{{"head", "top", render("folder head", map[string]any{"Name": f.name, "Some": len(found) > 0, "Tiles": [][2]string{
 		{strconv.Itoa(len(found)), "studies"}, {strconv.Itoa(running), "running"}}})}}
-	parts = append(parts, mapped(found, Listed.part)...)
+	parts = append(parts, lists.Map(found, Listed.part)...)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.found = found

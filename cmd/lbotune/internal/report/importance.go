@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -82,7 +83,7 @@ func (m *Model) order(n int) []int {
 
 // Ranked are the parameters, that with the largest part in the variance first.
 func (im *Importance) Ranked() []ParamRow {
-	return mapped(im.order(), func(i int) ParamRow { return im.Params[i] })
+	return lists.Map(im.order(), func(i int) ParamRow { return im.Params[i] })
 }
 
 // Importances are those of all objectives of which it is known what matters.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -188,7 +189,7 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	}
 	for i := range s.Params {
 		at := func(u float64) spaces.Point { return moved(space, best.Point, i, u) }
-		draw(picture{mapped(places, at), []int{i}})
+		draw(picture{lists.Map(places, at), []int{i}})
 	}
 	for i, x := range order {
 		for _, y := range order[i+1:] {

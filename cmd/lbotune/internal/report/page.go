@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -105,7 +106,7 @@ func HTML(w io.Writer, studies []*Study) error {
 		}
 		page.Compare = comparison(studies)
 	}
-	page.Studies = mapped(studies, func(s *Study) body { return s.body(append(s.drawn(true, true), s.panels()...)) })
+	page.Studies = lists.Map(studies, func(s *Study) body { return s.body(append(s.drawn(true, true), s.panels()...)) })
 	return pages.Execute(w, page)
 }
 
@@ -138,7 +139,7 @@ func (s *Study) drawn(often, others bool) (out []part) {
 
 // panels are the parts that have the details of the trials.
 func (s *Study) panels() []part {
-	return mapped(s.shown, func(t *Trial) part {
+	return lists.Map(s.shown, func(t *Trial) part {
 		if t.drawn == "" || !s.live.On {
 			t.drawn = render("trial", s.panel(t))
 		}
@@ -168,7 +169,7 @@ func (s *Study) card(p plot) card {
 
 // Aim says what the study optimizes.
 func (s *Study) Aim() string {
-	return strings.Join(mapped(s.state.Config.Objectives(), func(o study.Metric) string { return string(o.Direction) + " " + o.Name }), ", ")
+	return strings.Join(lists.Map(s.state.Config.Objectives(), func(o study.Metric) string { return string(o.Direction) + " " + o.Name }), ", ")
 }
 
 // tiles are the figures on top.
@@ -198,7 +199,7 @@ func (s *Study) tiles() [][2]string {
 
 // rounded are values as people read them; exact ones stand in the table and with the command.
 func rounded(vs spaces.Values) string {
-	return strings.Join(mapped(vs, func(a spaces.Assignment) string {
+	return strings.Join(lists.Map(vs, func(a spaces.Assignment) string {
 		if x, ok := a.Value.Any().(float64); ok {
 			return a.Name + "=" + Short(x)
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 )
 
@@ -67,7 +68,7 @@ func (p plot) pictures(s *Study) []string {
 
 // Plots lists the names of the plots.
 func Plots() []string {
-	return mapped(plots, func(p plot) string { return p.name })
+	return lists.Map(plots, func(p plot) string { return p.name })
 }
 
 func (s *Study) valueAxis() axis { return axisOf(s.Metric, s.values(), s.Direction) }
@@ -187,7 +188,7 @@ func (s *Study) parallel() string {
 	}
 	c := s.chart("Parallel coordinates", 900, 300, bare, bare)
 	if b, is := c.canvas.(*svg); is { // names stand shortened below the axes
-		b.WriteString("<desc>" + html.EscapeString(strings.Join(mapped(axes, func(a axis) string { return clean(a.label, 200) }), "\n")) + "</desc>")
+		b.WriteString("<desc>" + html.EscapeString(strings.Join(lists.Map(axes, func(a axis) string { return clean(a.label, 200) }), "\n")) + "</desc>")
 	}
 	n := float64(len(axes) - 1)
 	c.left, c.right, c.top, c.bottom = 40, 60, 14, 26

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/combin"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -218,7 +219,7 @@ func (f *surface) amongGood(points []spaces.Point, rows [][][]float64, order []i
 	slices.SortFunc(order, func(s, t int) int { return cmp.Compare(values[t], values[s]) })
 	order = order[:max(int(goodShare*float64(len(order))), 2)]
 	least := values[order[len(order)-1]]
-	good := mapped(order, func(t int) float64 { return values[t] })
+	good := lists.Map(order, func(t int) float64 { return values[t] })
 	out := make([]float64, len(f.main))
 	whole := stat.PopVariance(good, nil) // of few: a line may have more
 	if !(whole > 0) {
@@ -226,7 +227,7 @@ func (f *surface) amongGood(points []spaces.Point, rows [][][]float64, order []i
 	}
 	for i := range out {
 		at, odds := f.a.bases[i].places(lines)
-		table := mapped(at, f.a.bases[i].at)
+		table := lists.Map(at, f.a.bases[i].at)
 		for _, t := range order {
 			if !slices.ContainsFunc(rows[t][i], func(v float64) bool { return v != 0 }) {
 				continue // it does not exist here

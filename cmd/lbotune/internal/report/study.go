@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -169,15 +170,15 @@ func after(src Source, older *Study) *Study {
 	s := &Study{Name: c.Name, ID: st.ID, Dir: src.Dir, Metric: c.Objective().Name, Direction: c.Objective().Direction,
 		Running: src.Running, Standing: st.Standing(src.Running), Seed: c.Seed, Budget: c.Budget.Trials, Began: st.Began, Updated: st.Updated,
 		Seconds: st.Elapsed.Seconds(), Params: c.Params, Trials: []*Trial{}, src: src, state: st, read: time.Now(), figures: FiguresOf(st, src.Running)}
-	s.Metrics = mapped(c.Metrics, func(m study.Metric) string { return m.Name })
-	s.axes = mapped(c.Params, paramAxis)
+	s.Metrics = lists.Map(c.Metrics, func(m study.Metric) string { return m.Name })
+	s.axes = lists.Map(c.Params, paramAxis)
 	s.own = st.Remarks()
 	if src.Lost != nil {
 		s.own = append(s.own, "this is how it was: "+src.Lost.Error())
 	}
 	s.Remarks = s.own
-	s.Notes = mapped(st.Notes, func(n study.Noted) string { return n.Text })
-	s.Trials = append(s.Trials, mapped(st.Trials, s.trial)...)
+	s.Notes = lists.Map(st.Notes, func(n study.Noted) string { return n.Text })
+	s.Trials = append(s.Trials, lists.Map(st.Trials, s.trial)...)
 	if b := s.figures.Best; b != nil {
 		s.Best = b.Number
 		s.Trials[b.Number-1].best = true
@@ -314,11 +315,4 @@ func (s *Study) valued() []*Trial {
 }
 
 // values are those of all trials that have one.
-func (s *Study) values() []float64 { return mapped(s.valued(), (*Trial).y) }
-
-func mapped[T, U any](list []T, of func(T) U) (out []U) {
-	for _, t := range list {
-		out = append(out, of(t))
-	}
-	return out
-}
+func (s *Study) values() []float64 { return lists.Map(s.valued(), (*Trial).y) }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -67,7 +68,7 @@ func (a axis) marks() []tick {
 	if a.ticks != nil {
 		return a.ticks
 	}
-	return mapped(niceTicks(a.lo, a.hi, a.log), func(v float64) tick { return tick{a.at(v), num(v)} })
+	return lists.Map(niceTicks(a.lo, a.hi, a.log), func(v float64) tick { return tick{a.at(v), num(v)} })
 }
 
 // niceTicks are round numbers between lo and hi: 1, 2 or 5 times a power of ten apart,
@@ -255,7 +256,7 @@ func (c *chart) series(xs, ys []float64) (out [][2]float64) {
 
 // path draws lines between places of the two axes.
 func (c *chart) path(class string, places [][2]float64, values ...float64) {
-	c.canvas.path(class, mapped(places, func(p [2]float64) [2]float64 { return [2]float64{c.px(p[0]), c.py(p[1])} }), values...)
+	c.canvas.path(class, lists.Map(places, func(p [2]float64) [2]float64 { return [2]float64{c.px(p[0]), c.py(p[1])} }), values...)
 }
 
 // svg is a canvas of that language.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -75,7 +76,7 @@ const mostListed = 500
 // tableOf is one of trials, with some columns of its own before the parameters.
 func (s *Study) tableOf(trials []*Trial, head []string, prefix string, cells func(*Trial) []string) string {
 	out, drawn := table{head: head}, s.drawnParams()
-	out.head = append(out.head, mapped(drawn, func(i int) string { return s.Params[i].Name })...)
+	out.head = append(out.head, lists.Map(drawn, func(i int) string { return s.Params[i].Name })...)
 	for _, t := range trials[:min(len(trials), mostListed)] {
 		row := append([]string{link(s.Anchor(t.Number), strconv.Itoa(t.Number))}, cells(t)...)
 		for _, i := range drawn {
