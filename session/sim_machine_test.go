@@ -72,11 +72,11 @@ func (m *machine) boot() *simLauncher {
 	return &simLauncher{m, m.life}
 }
 
-// living counts the attempts that run.
-func (m *machine) living() int {
+// living counts the attempts that run, setups among them or not.
+func (m *machine) living(setups bool) int {
 	n := 0
 	for _, r := range m.runs {
-		if !isOver(r) {
+		if !isOver(r) && (setups || r.trial > 0) {
 			n++
 		}
 	}
@@ -122,7 +122,7 @@ func (l *simLauncher) Launch(ctx context.Context, job runner.Job) (runner.Exit, 
 			l.fault("attempt %d.%d is launched while %d.%d lives", r.trial, r.attempt, other.trial, other.attempt)
 		}
 	}
-	if n := l.living(); n >= l.plan.most() {
+	if n := l.living(true); n >= l.plan.most() {
 		l.fault("attempt %d.%d is launched beside %d others", r.trial, r.attempt, n)
 	}
 	for _, other := range l.runs {
