@@ -133,7 +133,7 @@ func (f folder) claimed() bool {
 	return err == nil
 }
 
-// beat is the job's last sign of life by the file system's clock; only its changes mean something.
+// beat is the job's last sign of life: the first by the file system's clock, later ones by its node's.
 func (f folder) beat() time.Time {
 	info, err := f.stat(beatName)
 	if err != nil {

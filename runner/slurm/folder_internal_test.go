@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -205,6 +206,42 @@ func TestRaisedTimeout(t *testing.T) {
 			exit, err := w.ended(&ending{Exit: &runner.Exit{Code: 143, TimedOut: true}})
 			if errors.Is(err, runner.ErrLost) != lost || (exit != nil && exit.TimedOut) == lost {
 				t.Errorf("the timeout is %v now: %+v, %v", now, exit, err)
+			}
+		})
+	}
+}
+
+// A timeout that the job does not know counts by its node's clock, whatever the one here says.
+func TestLateByTheClockOfTheNode(t *testing.T) {
+	here := time.Now()
+	for name, c := range map[string]struct {
+		started, first, beat time.Time
+		late                 bool
+	}{
+		"this clock was set forward":     {here.Add(-time.Hour), here.Add(-time.Hour), here.Add(3*time.Second - time.Hour), false},
+		"this clock was set back":        {here.Add(time.Hour), here.Add(time.Hour), here.Add(time.Minute + time.Hour), true},
+		"the file system's is fast":      {here, here.Add(time.Hour), here.Add(time.Hour), false},
+		"nothing was seen":               {here.Add(-time.Hour), time.Time{}, here, false},
+		"all agree, and it is over time": {here.Add(-time.Minute), here.Add(-30 * time.Second), here, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := folder(filepath.Join(t.TempDir(), "a1"+suffix))
+			w := &watch{folder: f, intent: new(intent), job: runner.Job{Timeout: 10 * time.Second}, sight: runner.Sight{PID: 1, Started: c.started}}
+			beat := func(at time.Time) {
+				if err := f.in(func(d *door.Dir) error { return d.Touch(beatName, at) }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := errors.Join(os.Mkdir(string(f), 0o700), f.write(beatName, nil)); err != nil {
+				t.Fatal(err)
+			}
+			if !c.first.IsZero() {
+				beat(c.first)
+				w.beat = f.beat()
+			}
+			beat(c.beat)
+			if got := w.late(); got != c.late {
+				t.Errorf("late: %v", got)
 			}
 		})
 	}

@@ -38,7 +38,7 @@ type watch struct {
 	sight   runner.Sight // with the supervisor's id once it has begun
 	settled sync.Once    // Job.Settled is called
 	long    [2]bool      // Job.Long was called for this output
-	beat    time.Time    // the last sign of life, by the file system's clock
+	beat    time.Time    // the last sign of life
 	quiet   time.Time    // since when all jobs are gone and there is no sign of life; zero if not so
 	tail    time.Time    // since when an end is known of which something is still missing
 
@@ -217,13 +217,15 @@ func (w *watch) obey(ctx context.Context) error {
 	return nil
 }
 
-// late reports whether an attempt has outlived a timeout that its job does not know and enforce itself.
+// late reports whether an attempt has outlived a timeout that its job does not know and enforce itself. Clocks
+// may differ, so that of its node tells: by a sign of life that has come since the last look.
 func (w *watch) late() bool {
 	known := w.intent.Job.Timeout
 	if w.sight.PID == 0 || w.job.Timeout <= 0 || known > 0 && known <= w.job.Timeout {
 		return false
 	}
-	return time.Since(w.sight.Started) > w.job.Timeout
+	beat := w.folder.beat()
+	return !w.beat.IsZero() && !beat.Equal(w.beat) && beat.Sub(w.sight.Started) > w.job.Timeout
 }
 
 // withdraw claims the attempt in place of the job, which has begun if it fails, and else never will.
