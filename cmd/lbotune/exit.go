@@ -125,16 +125,16 @@ func hintOf(err error) string {
 type errorJSON struct {
 	Error    string         `json:"error"`
 	Hint     string         `json:"hint,omitempty"`
-	Code     int            `json:"code"`               // with which lbotune exits
+	Code     int            `json:"code"`               // with which lbotune exits, 0 if it goes on
 	Problems []spec.Problem `json:"problems,omitempty"` // of a spec
 }
 
 // complain prints an error, for people or for programs.
-func (g *global) complain(err error) {
+func (g *global) complain(err error, code int) {
 	var wrong *spec.Error
 	text, advice := strings.TrimRight(err.Error(), "\n"), hintOf(err)
 	errors.As(err, &wrong)
-	switch out := (errorJSON{Error: text, Hint: advice, Code: codeOf(err)}); {
+	switch out := (errorJSON{Error: text, Hint: advice, Code: code}); {
 	case g.json:
 		if wrong != nil {
 			out.Error, out.Problems = count(len(wrong.Problems), "problem")+" in "+wrong.Path, wrong.Problems

@@ -219,7 +219,7 @@ func runDetached(ctx context.Context, g *global, o runOptions) error {
 			if err := r.Next(asking); err == nil {
 				return
 			} else if asking.Err() == nil {
-				g.complain(err)
+				g.complain(err, 0)
 			}
 			select {
 			case <-asking.Done():

@@ -58,7 +58,7 @@ func execute(args []string, std streams) int {
 		err = out.err
 	}
 	if err != nil && !errors.Is(err, errShown) {
-		g.complain(err)
+		g.complain(err, codeOf(err))
 	}
 	return codeOf(err)
 }

@@ -259,13 +259,13 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	stop := newStopper(g, ui.say, &o.launcher, s.Layout())
 	runErr := s.Run(ctx, stop.steps)
 	if err := o.launcher.release(context.WithoutCancel(ctx)); err != nil {
-		g.complain(err)
+		g.complain(err, 0)
 	}
 	runErr = interrupted(stop.stop(), runErr)
 	ui.end(s)
 	if runErr != nil {
 		runErr = &marked{explain(s, runErr), errShown}
-		g.complain(runErr)
+		g.complain(runErr, codeOf(runErr))
 	}
 	if !ui.ended && runErr == nil && !ui.quiet {
 		thinking := g.meter("asking the model")
