@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -51,7 +52,7 @@ func listRow(s report.Listed) []string {
 	if s.Best != nil {
 		best = short(*s.Best)
 	}
-	return []string{oneLine(s.Dir), s.State, finished, strconv.Itoa(s.Failed), best, oneLine(s.Metric), s.Updated.Local().Format(time.DateTime)}
+	return []string{oneLine(s.Dir), s.State, finished, strconv.Itoa(s.Failed), best, oneLine(s.Metric) + when(s.Over, ", over a limit"), s.Updated.Local().Format(time.DateTime)}
 }
 
 type lister struct {
@@ -87,6 +88,10 @@ func (l *lister) list() (found []report.Listed, err error) {
 			return fs.SkipDir
 		}
 		info, err := os.Stat(filepath.Join(path, name))
+		if errors.Is(err, fs.ErrPermission) && strings.HasSuffix(path, ".study") { // by its name it is one
+			found = append(found, listed(path, false, err))
+			return fs.SkipDir
+		}
 		if err != nil || !info.Mode().IsRegular() {
 			return nil
 		}
@@ -115,5 +120,5 @@ func listing(dir string, st *study.State, held bool) report.Listed {
 	f := report.FiguresOf(st, held)
 	standing, _, _ := strings.Cut(st.Standing(held), ":")
 	return report.Listed{Dir: dir, Study: st.Config.Name, State: standing, Finished: f.Finished, Trials: st.Config.Budget.Trials,
-		Failed: f.Failed, Metric: st.Config.Objective().Name, Best: maybe(f.Best != nil, f.Value), Updated: st.Updated}
+		Failed: f.Failed, Metric: st.Config.Objective().Name, Best: maybe(f.Best != nil, f.Value), Over: f.Best != nil && !f.Feasible, Updated: st.Updated}
 }

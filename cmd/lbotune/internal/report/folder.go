@@ -25,6 +25,8 @@ type Listed struct {
 	Best     *float64  `json:"best,omitempty"`
 	Updated  time.Time `json:"updated,omitzero"`
 	Error    string    `json:"error,omitempty"`
+	// Over says that the best is over a limit, as all are.
+	Over bool `json:"-"`
 }
 
 // Folder shows the studies below a folder, with a page for each.
