@@ -183,7 +183,7 @@ func (a attemptJSON) line() string {
 // resting is where a study stands, with what its jobs do while no lbotune works on it.
 func resting(st *study.State, l study.Layout, held bool) string {
 	standing := st.Standing(held)
-	if held || st.Closed != nil {
+	if standing != "stopped" {
 		return standing
 	}
 	if r, err := relay(&st.Config, l); err == nil && r != nil {
@@ -196,7 +196,18 @@ func resting(st *study.State, l study.Layout, held bool) string {
 	if len(left(st, l)) > 0 {
 		return "stopped, but its jobs go on; run or resume continues from here, stop cancels them"
 	}
-	return standing + "; run or resume continues from here"
+	if end := spentOf(st); end != nil {
+		return "stopped; the next run or resume ends it: " + end.Detail
+	}
+	return "stopped; run or resume continues from here"
+}
+
+// spentOf is the end to which a study that is not closed has come, nil if there is something left to run.
+func spentOf(st *study.State) *study.Closed {
+	if len(st.Pending()) > 0 || len(st.Unconfirmed()) > 0 {
+		return nil
+	}
+	return st.Ending(st.Elapsed)
 }
 
 // watch draws a study's status in the same place until the study, or the person, ends it.

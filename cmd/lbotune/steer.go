@@ -66,6 +66,8 @@ func (c changed) said() string {
 		}
 	case study.ActionExclude:
 		text = fmt.Sprintf("excluded trial %d", c.Trial)
+		replaced := len(c.state.Trials[c.Trial-1].Confirms) > 0 && len(c.state.Unconfirmed()) > 0
+		text += when(replaced && c.state.Closed != nil && !c.state.Ended(), "; the next run or resume confirms what takes its place")
 	case study.ActionInclude:
 		text = fmt.Sprintf("trial %d counts again", c.Trial)
 	case study.ActionRerun:
@@ -74,6 +76,9 @@ func (c changed) said() string {
 		text = "noted"
 	case study.ActionAdjust:
 		text = "the study goes on with " + extent(&c.state.Config)
+		if end := spentOf(c.state); end != nil {
+			text = "the study has " + extent(&c.state.Config) + ", and nothing is left to run: " + oneLine(end.Detail)
+		}
 	}
 	return text + when(c.live, "; the lbotune that works on the study has taken it")
 }
@@ -82,6 +87,15 @@ func request(ctx context.Context, cfg *study.Config, arg string, ask func(*study
 	dir, err := studyDir(arg)
 	if err != nil {
 		return c, err
+	}
+	if cfg != nil && !begun(dir) { // what is refused begins nothing
+		st := new(study.State)
+		if err = st.Apply(study.Record{Event: study.Created{ID: "-", Config: *cfg}}); err == nil {
+			_, err = ask(st)
+		}
+		if err != nil {
+			return c, err
+		}
 	}
 	err = session.Edit(cfg, session.Options{Dir: dir, Program: programVersion()}, func(s *session.Study) error {
 		c.state = s.State()
