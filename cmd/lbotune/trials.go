@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -211,6 +213,10 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 		s.add("", "%s", attemptLine(a, job))
 	}
 	s.when(j.Command != "", "command", "%s", printable(j.Command))
+	if dir := study.LastBindings(l, c, t).TrialDir; strings.Contains(j.Command, dir) {
+		_, err := l.Stat(dir)
+		s.when(t.Attempt > 0 && errors.Is(err, fs.ErrNotExist), "", "its directory is gone: to run the values again, enqueue them")
+	}
 	s.when(j.Output != "", "output", "%s", oneLine(j.Output))
 	return g.print("%s", s.String())
 }
