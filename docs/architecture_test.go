@@ -61,7 +61,7 @@ var floors = map[string]place{
 	"session": {4, []string{"internal/lists", "internal/kinds", "internal/secrets", "internal/shell", "internal/door", "study", "internal/command", "internal/pruner", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
 	"spec":    {4, []string{"internal/kinds", "runner", "runner/slurm", "internal/command", "internal/lists", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
 
-	"cmd/lbotune/internal/draft":  {5, []string{"internal/command", "internal/spelling", "parser", "spaces", "spec", "study"}},
+	"cmd/lbotune/internal/draft":  {5, []string{"internal/command", "internal/lists", "internal/spelling", "parser", "spaces", "spec", "study"}},
 	"cmd/lbotune/internal/report": {5, []string{"internal/lists", "study", "optimizer", "spaces"}},
 	"cmd/lbotune":                 {5, []string{"internal/kinds", "internal/lists", "internal/secrets", "internal/sharing", "internal/ansi", "internal/spelling", "internal/shell", "internal/door", "internal/command", "spec", "cmd/lbotune/internal/draft", "cmd/lbotune/internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
 

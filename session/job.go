@@ -16,6 +16,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
@@ -164,10 +165,7 @@ func withSources(job *runner.Job, s *study.Sources, start string, linked []strin
 // trial can write what it likes: copies, or clones where the file system makes them. Studies
 // are left out, and some entries are links.
 func isolate(from, to string, linked []string) string {
-	links := "node_modules"
-	for _, name := range linked {
-		links += "|" + shell.Quote(name)
-	}
+	links := strings.Join(append([]string{"node_modules"}, lists.Map(linked, shell.Quote)...), "|")
 	return "(mkdir -m 700 -- " + to + " && cd -- " + from + ` && set -- && for f in * .[!.]*; do [ -e "$f" ] || [ -L "$f" ] || continue; case $f in
 *.study) continue ;;
 ` + links + `) copy= ;;

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
@@ -219,9 +220,7 @@ func (s *Study) start(torn string, change *study.ConfigChanged, mended *study.Re
 			return err
 		}
 	}
-	for _, e := range s.earlier {
-		events = append(events, e)
-	}
+	events = append(events, lists.Map(s.earlier, func(e study.Earlier) study.Event { return e })...)
 	events = append(events, begun)
 	if mended != nil {
 		events = append(events, *mended)

@@ -51,10 +51,7 @@ func openByHand(arg, dir string) (*session.Study, error) {
 		return nil, err
 	}
 	s, err := session.Open(cfg, session.Options{Dir: dir, Program: programVersion()})
-	if err != nil {
-		return nil, hintStudy(arg, err)
-	}
-	return s, nil
+	return s, hintStudy(arg, err)
 }
 
 func ask(ctx context.Context, g *global, arg string, number int) (err error) {

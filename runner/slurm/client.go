@@ -72,8 +72,7 @@ func signalJobs(ctx context.Context, name string) error {
 // theirs: lbotune may itself run in an allocation. SLURM_CONF says where the cluster is, and stays.
 func cleanEnv(env []string) []string {
 	devices := slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "SLURM_JOB_ID=") })
-	var kept []string
-	for _, kv := range env {
+	return slices.DeleteFunc(env, func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		prefix, _, _ := strings.Cut(name, "_")
 		foreign := slices.Contains([]string{"SLURM", "SLURMD", "SBATCH", "SQUEUE", "SCANCEL", "SRUN", "SALLOC"}, prefix)
@@ -81,11 +80,8 @@ func cleanEnv(env []string) []string {
 		case "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "GPU_DEVICE_ORDINAL":
 			foreign = devices
 		}
-		if !foreign || name == "SLURM_CONF" {
-			kept = append(kept, kv)
-		}
-	}
-	return kept
+		return foreign && name != "SLURM_CONF"
+	})
 }
 
 // passing lists what Slurm says when trying again later may help.

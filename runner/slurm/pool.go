@@ -85,12 +85,10 @@ func (l *Launcher) thePool() (*pool, error) {
 	offers := make(map[string]int)
 	for _, name := range p.crew.Names {
 		offers[name] = p.crew.seats(name)
+		p.fruitful.Store(name, true) // for all that is known
 	}
 	p.crew = crew{Version: crewVersion, Inode: p.folder.inode(), Names: p.crew.Names,
 		Seats: l.Settings.PerJob, Offers: offers, Idle: l.Settings.settle(), Time: l.Settings.Time}
-	for _, name := range p.crew.Names {
-		p.fruitful.Store(name, true) // for all that is known
-	}
 	p.since = time.Now()
 	l.pool = p
 	return p, p.folder.write(scriptName, []byte(l.script(p.folder)))

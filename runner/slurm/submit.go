@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/kinds"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/runner"
 )
@@ -27,11 +28,7 @@ func (l *Launcher) script(f folder) string {
 
 // execLine is a shell's line that runs a command in its own place.
 func execLine(words []string) string {
-	line := "exec"
-	for _, word := range words {
-		line += " " + shell.Word(word)
-	}
-	return line + "\n"
+	return "exec " + strings.Join(lists.Map(words, shell.Word), " ") + "\n"
 }
 
 // args returns the arguments of sbatch for the intent, without the script.
@@ -99,11 +96,7 @@ func (l *Launcher) Preview(ctx context.Context, job runner.Job) (string, error) 
 		c := crew{Seats: l.Settings.PerJob}
 		args = l.pilotArgs(f, in.Name, min(c.pilots(l.Workers), maxArray))
 	}
-	text.WriteString("  sbatch")
-	for _, arg := range append(args, f.path(scriptName)) {
-		text.WriteString(" " + arg)
-	}
-	text.WriteString("\n")
+	fmt.Fprintf(&text, "  sbatch %s %s\n", strings.Join(args, " "), f.path(scriptName))
 	for line := range strings.Lines(l.script(f)) {
 		text.WriteString("  " + line)
 	}

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -198,11 +199,7 @@ func directions(maximize bool) (is, other string) {
 func quote(s string) string { return command.Literal(spaces.String(s)) }
 
 func array[T any](list []T, literal func(T) string) string {
-	var out []string
-	for _, v := range list {
-		out = append(out, literal(v))
-	}
-	return "[" + strings.Join(out, ", ") + "]"
+	return "[" + strings.Join(lists.Map(list, literal), ", ") + "]"
 }
 
 // number writes a bound so that floats stay floats and read easily.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -114,9 +115,7 @@ func parseParam(text string) (spaces.Param, error) {
 		}
 	case "choice":
 		p.Kind = spaces.KindChoice
-		for c := range strings.SplitSeq(rest, ",") {
-			p.Choices = append(p.Choices, choiceValue(c))
-		}
+		p.Choices = lists.Map(strings.Split(rest, ","), choiceValue)
 	case "bool":
 		if p.Kind = spaces.KindBool; rest != "" {
 			return p, fmt.Errorf("parameter %q: found %q after bool, which takes nothing", text, rest)
@@ -128,11 +127,7 @@ func parseParam(text string) (spaces.Param, error) {
 		}
 		return p, fmt.Errorf("parameter %q: %q is not a kind; want one of %s%s", text, kind, paramForms, hint)
 	}
-	var errs []error
-	for _, prob := range p.Check() {
-		errs = append(errs, prob)
-	}
-	return p, errors.Join(errs...)
+	return p, errors.Join(lists.Map(p.Check(), func(wrong spaces.Problem) error { return wrong })...)
 }
 
 // choiceValue keeps numbers as numbers, for programs that read {params_json}.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -295,11 +296,7 @@ func (g *guesser) known(flag, value string, h *helped) (string, bool) {
 			p.Default = spaces.Int(int64(x))
 		}
 	case slices.Contains(h.choices, value) && why == "" && !wordNames.MatchString(name):
-		p.Kind = spaces.KindChoice
-		for _, word := range h.choices {
-			p.Choices = append(p.Choices, choiceValue(word))
-		}
-		p.Default = choiceValue(value)
+		p.Kind, p.Choices, p.Default = spaces.KindChoice, lists.Map(h.choices, choiceValue), choiceValue(value)
 	case g.files[value].From != "" || g.origin != "":
 		return "", false
 	case fileRE.MatchString(value):

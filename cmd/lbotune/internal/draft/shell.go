@@ -10,6 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/lists"
 )
 
 // wrappers run the command that follows them; the options named take a value.
@@ -67,11 +68,7 @@ type call [][2]int
 
 // words are the words of a call as they are written in its line.
 func (c call) words(line string) []string {
-	out := make([]string, len(c))
-	for i, at := range c {
-		out[i] = line[at[0]:at[1]]
-	}
-	return out
+	return lists.Map(c, func(at [2]int) string { return line[at[0]:at[1]] })
 }
 
 // callsOf are the commands in a line of shell that may have parameters, in their order. What is in backquotes

@@ -377,10 +377,7 @@ func foresight(e *evidence, states []state) (rank, within float64) {
 // space of few configurations, it takes others as they come.
 func spread(points []spaces.Point) []int {
 	const near, few = 0.05, 30
-	out, far := []int{}, make([]float64, len(points))
-	for i := range far {
-		far[i] = math.Inf(1)
-	}
+	out, far := []int{}, slices.Repeat([]float64{math.Inf(1)}, len(points))
 	next := 0
 	for len(out) < min(mostPlaces, len(points)) && far[next] > near*math.Sqrt(float64(len(points[0]))) {
 		out = append(out, next)

@@ -142,19 +142,14 @@ type beliefs struct{ mean, sd, low, high Numbers }
 
 // beliefs are those at points that differ from p in the parameters free alone.
 func (m *fitted) beliefs(p spaces.Point, points []spaces.Point, free ...int) (out beliefs) {
-	fs := slices.Clone(m.draws)
+	fs := m.draws
 	if !slices.ContainsFunc(free, func(i int) bool { return m.decides[i] }) {
 		base := m.features(p)
-		for i, f := range fs {
-			fs[i] = f.fixed(base, free)
-		}
+		fs = lists.Map(fs, func(f *surface) *surface { return f.fixed(base, free) })
 	}
-	all := make([]float64, len(fs))
 	for _, q := range points {
 		row := m.features(q)
-		for i, f := range fs {
-			all[i] = f.of(row)
-		}
+		all := lists.Map(fs, func(f *surface) float64 { return f.of(row) })
 		slices.Sort(all)
 		mean, sd := stat.PopMeanStdDev(all, nil)
 		low, high := m.value(stat.Quantile(0.025, stat.LinInterp, all, nil)), m.value(stat.Quantile(0.975, stat.LinInterp, all, nil))

@@ -93,13 +93,10 @@ func (s *Study) known() ([]optimizer.Observation, optimizer.Query) {
 		}
 	}
 	var out []optimizer.Observation
-	best := map[int]bool{}
-	for _, t := range s.ranked[:min(mostTold/3, len(s.ranked))] {
-		best[t.Number] = true
-	}
+	best := lists.Map(s.ranked[:min(mostTold/3, len(s.ranked))], func(t *Trial) int { return t.Number })
 	every := (len(st.Order)-1)/mostTold + 1
 	for i, n := range st.Order {
-		if t := st.Trials[n-1]; t.Teaches() && (every == 1 || best[n] || i%(2*every) == 0) {
+		if t := st.Trials[n-1]; t.Teaches() && (every == 1 || slices.Contains(best, n) || i%(2*every) == 0) {
 			o := st.Observation(t)
 			o.Values = o.Values[:min(len(o.Values), 1)] // of several objectives the first
 			out = append(out, o)

@@ -325,9 +325,6 @@ func (s *Study) panel(t *Trial) panel {
 // tidy is text of several lines, made safe to show.
 func tidy(text string) string {
 	lines := strings.Split(strings.TrimRightFunc(text, unicode.IsSpace), "\n")
-	lines = lines[max(len(lines)-12, 0):]
-	for i, l := range lines {
-		lines[i] = clean(strings.ReplaceAll(l, "\t", "    "), 400)
-	}
-	return strings.Join(lines, "\n")
+	line := func(l string) string { return clean(strings.ReplaceAll(l, "\t", "    "), 400) }
+	return strings.Join(lists.Map(lines[max(len(lines)-12, 0):], line), "\n")
 }

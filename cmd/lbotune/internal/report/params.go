@@ -31,9 +31,7 @@ func moved(space *spaces.Space, p spaces.Point, i int, u float64) spaces.Point {
 	switch param := space.Params()[i]; param.Kind {
 	case spaces.KindChoice:
 		n := len(param.Choices)
-		for l := range n {
-			q[at+l] = 0
-		}
+		clear(q[at : at+n])
 		q[at+min(int(u*float64(n)), n-1)] = 1
 	case spaces.KindBool:
 		q[at] = math.Round(u)

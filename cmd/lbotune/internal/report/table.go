@@ -27,11 +27,8 @@ func (t *table) add(id string, cells ...string) {
 }
 
 func (t *table) String() string {
-	head := ""
-	for _, name := range t.head {
-		head += told("th", name, clean(name, 40))
-	}
-	return `<div class="scroll"><table><thead><tr>` + head + "</tr></thead><tbody>\n" + strings.Join(t.rows, "") + "</tbody></table></div>"
+	head := lists.Map(t.head, func(name string) string { return told("th", name, clean(name, 40)) })
+	return `<div class="scroll"><table><thead><tr>` + strings.Join(head, "") + "</tr></thead><tbody>\n" + strings.Join(t.rows, "") + "</tbody></table></div>"
 }
 
 // told is a cell that says less than the whole, which who points there is shown.
