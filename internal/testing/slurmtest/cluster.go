@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,8 +80,14 @@ func Start(t *testing.T, env ...string) *Cluster {
 func (c *Cluster) For(t *testing.T) *Cluster { return &Cluster{t, c.dir} }
 
 func (c *Cluster) script(action string, env ...string) ([]byte, error) {
-	_, self, _, _ := runtime.Caller(0)
-	cmd := exec.Command(filepath.Join(filepath.Dir(self), "../../../scripts/slurm-cluster.sh"), action, c.dir)
+	path := "scripts/slurm-cluster.sh" // of the repository, somewhere below whose root tests run
+	for range 10 {
+		if _, err := os.Stat(path); err == nil {
+			break
+		}
+		path = "../" + path
+	}
+	cmd := exec.Command(path, action, c.dir)
 	cmd.Env = append(os.Environ(), env...)
 	return cmd.CombinedOutput()
 }
