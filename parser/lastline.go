@@ -22,6 +22,9 @@ func lastNumber(l line, found []occurrence) []occurrence {
 			i++
 			continue
 		}
+		if end := thousands(l.text[i:], n.size); end > 0 && bytes.HasSuffix(trimBlanks(l.text[:i]), []byte(":")) {
+			n = number{kind: unreadable, size: end} // elsewhere a blank stands between two numbers
+		}
 		last = occurrence{kind: n.kind, value: n.value, at: i, end: i + n.size}
 		i = skipDeviation(l.text, i+n.size)
 	}

@@ -120,7 +120,10 @@ func numberAfter(l line, end int, step bool) (start int, n number) {
 		return start, number{}
 	}
 	start = skipWrapper(l.text, start)
-	return start, scanNumber(l.text[start:], numberMode{cut: l.cut, ratio: step})
+	if len(bytes.Trim(l.text[end:start], blanksAndQuotes)) > 0 {
+		start = skipBrackets(l.text, start)
+	}
+	return start, scanValue(l.text[start:], numberMode{cut: l.cut, ratio: step})
 }
 
 // rowOfNumbers gives what stands behind a name if it is three numbers or more, far
@@ -193,11 +196,11 @@ func isNameRune(r rune) bool {
 // what closes a quoted or bracketed name, and past one separator. Blanks alone
 // separate too.
 func skipSeparator(text []byte, i int) (int, bool) {
-	for closers := 0; closers < 4 && i < len(text) && bytes.IndexByte([]byte("\"'`]\\"), text[i]) >= 0; closers++ {
+	for closers := 0; closers < 4 && i < len(text) && bytes.IndexByte([]byte("\"'`]\\*"), text[i]) >= 0; closers++ {
 		i++
 	}
 	next := skipBlanks(text, i)
-	separated := next > i
+	separated := next > i && text[i-1] != '*' // which is a product unless a separator follows
 	for _, separator := range []string{":=", "=>", "->", "=", ":", "|", "│", "→", "：", "＝"} {
 		if bytes.HasPrefix(text[next:], []byte(separator)) {
 			return skipBlanks(text, next+len(separator)), true
@@ -211,17 +214,48 @@ func skipSeparator(text []byte, i int) (int, bool) {
 func skipWrapper(text []byte, i int) int {
 	const longest = len("jax.numpy.DeviceArray")
 	i = skipQuote(text, i)
+	if bold := skipBlanks(text, i+len("**")); bytes.HasPrefix(text[i:], []byte("**")) && startsNumber(text[bold:]) {
+		return bold // of Markdown
+	}
 	name, _, found := bytes.Cut(text[i:min(i+longest+1, len(text))], []byte{'('})
 	other := func(r rune) bool { return r >= utf8.RuneSelf || r != '.' && !isDigit(byte(r)) && !isLetter(byte(r)) }
 	if !found || !wrappers[string(name[bytes.LastIndexByte(name, '.')+1:])] || bytes.ContainsFunc(name, other) {
 		return i
 	}
-	return skipQuote(text, skipBlanks(text, i+len(name)+1))
+	return skipBrackets(text, skipQuote(text, skipBlanks(text, i+len(name)+1)))
 }
 
-// wrappers are what PyTorch, NumPy, JAX, TensorFlow and Python's decimal print around one number.
-var wrappers = map[string]bool{"tensor": true, "Tensor": true, "array": true, "Array": true, "DeviceArray": true, "Decimal": true,
+// skipBrackets goes past the brackets around one number: "[0.3]", "(0.3,)". A list of several is a
+// history, "[1] 0.3" counts what is printed, and "(1) mean" is one of a list.
+func skipBrackets(text []byte, i int) int {
+	at := i
+	for at < len(text) && (text[at] == '[' || text[at] == '(') {
+		at = skipBlanks(text, at+1)
+	}
+	n := scanNumber(text[at:], numberMode{})
+	end := at + n.size
+	for range bytes.Count(text[i:at], []byte("[")) + bytes.Count(text[i:at], []byte("(")) {
+		if end = skipBlanks(text, end); end < len(text) && text[end] == ',' {
+			end = skipBlanks(text, end+1)
+		}
+		if end == len(text) || text[end] != ']' && text[end] != ')' {
+			return i
+		}
+		end++
+	}
+	rest := text[skipBlanks(text, end):]
+	closed := len(rest) == 0 || bytes.IndexByte([]byte(",;|)]}"), rest[0]) >= 0
+	if n.kind == notNumeric || n.kind == unreadable || !closed && (startsNumber(rest) || bytes.IndexByte(text[at:end], '.') < 0) {
+		return i
+	}
+	return at
+}
+
+// wrappers are what PyTorch, NumPy, JAX, TensorFlow, Python's decimal and Rust print around one number.
+var wrappers = map[string]bool{"tensor": true, "Tensor": true, "array": true, "Array": true, "DeviceArray": true, "Decimal": true, "Some": true, "Ok": true,
 	"float16": true, "float32": true, "float64": true, "longdouble": true, "int32": true, "int64": true}
+
+const blanksAndQuotes = " \t\\\"'"
 
 func skipQuote(text []byte, i int) int {
 	rest := bytes.TrimPrefix(text[i:], []byte(`\`))
@@ -236,14 +270,15 @@ func skipQuote(text []byte, i int) int {
 // since "loss none" may be prose. JSON has null for what was not measured, also in the lines of a
 // log in which others are: see jsonOccurrence.
 func insteadAfter(l line, end, start int) number {
-	if len(bytes.Trim(l.text[end:start], " \t\\\"'")) == 0 {
+	rest := l.text[start:]
+	if len(bytes.Trim(l.text[end:start], blanksAndQuotes)) == 0 && !bytes.HasPrefix(rest, []byte("≈")) && !bytes.HasPrefix(rest, []byte("~=")) {
 		return number{}
 	}
-	rest := l.text[start:]
 	word := string(rest[:len(rest)-len(bytes.TrimLeftFunc(rest, func(r rune) bool {
 		return r > ' ' && !strings.ContainsRune(",;|)]}\"'\x7f", r)
 	}))])
-	if len(word) > 1 && isMissing(word) && (word != "null" || l.text[end] != '"') {
+	known := isMissing(word) && (len(word) > 1 || word == "?") || strings.EqualFold(word, "true") || strings.EqualFold(word, "false")
+	if known && (word != "null" || l.text[end] != '"') {
 		return number{size: len(word), kind: missing}
 	}
 	return scanInstead(rest, word, numberMode{cut: l.cut})

@@ -143,8 +143,10 @@ func (m *searched) tooLong() int {
 func (p *Pattern) mend(token string) string {
 	r := p.rule
 	switch named := r.Metric != "" && r.Dialect == ""; {
-	case strings.Contains(token, ",") && strings.Trim(token, "0123456789+-.,") == "":
+	case strings.ContainsAny(token, ", ") && strings.Trim(token, "0123456789+-., ") == "":
 		return "numbers need a decimal point and no separators: run the program with LC_ALL=C, or print one plain number"
+	case strings.Contains(token, "10^") || strings.Contains(token, "10**") || strings.ContainsAny(token, "⁰¹²³⁴⁵⁶⁷⁸⁹"):
+		return "let the program print it as in 1.5e-3"
 	case r.Regex != "":
 		return `let the group capture the number and nothing else, as ([-+.\w]+) does`
 	case named && withUnit.MatchString(token):

@@ -3,6 +3,7 @@ package parser
 import (
 	"bytes"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +61,36 @@ func scanNumber(text []byte, mode numberMode) number {
 	}
 	return number{value: value, size: size, kind: k}
 }
+
+// scanValue reads the number at the start of text where one value is asked for: what goes on behind a
+// blank, as in "1 234.5", "1.5 x 10^-3" and "0.6 -> 0.4", makes it unreadable. A step has no such.
+func scanValue(text []byte, mode numberMode) number {
+	n := scanNumber(text, mode)
+	if n.kind != finite || mode.ratio {
+		return n
+	}
+	if more := max(len(moreRE.Find(text[n.size:])), thousands(text, n.size)-n.size); more > 0 {
+		return number{size: n.size + more, kind: unreadable}
+	}
+	return n
+}
+
+// moreRE finds a power of ten by which the number before it is multiplied, or what became of the number.
+var moreRE = regexp.MustCompile(`^[ \t]*(?:[xX×*·⋅][ \t]*)?10(?:\^|\*\*|[⁰¹²³⁴-⁹⁺⁻])\S*|^[ \t]*(?:-+>|=>|→)[ \t]*[-+]?\.?\d\S*`)
+
+// thousands gives the end of a number at the start of text that has blanks between its digits, 0 if it
+// has none; size is that of its first digits.
+func thousands(text []byte, size int) int {
+	if next := size + 1; next >= len(text) || text[size] != ' ' || !isDigit(text[next]) {
+		return 0
+	}
+	if groups := groupsRE.FindIndex(text); groups != nil && startsTerminator(text[groups[1]:]) {
+		return groups[1]
+	}
+	return 0
+}
+
+var groupsRE = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?`)
 
 // wholeNumber reads a text that is one number and nothing else; its kind is unreadable if it is none.
 func wholeNumber(text []byte) (float64, kind) {

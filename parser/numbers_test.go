@@ -2,6 +2,8 @@ package parser_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/parser"
@@ -71,6 +73,83 @@ func TestValuesBothWays(t *testing.T) {
 	}
 }
 
+// What goes on behind a blank is not cut there, wherever it stands, and brackets around one number do not hide it.
+func TestValuesAllWays(t *testing.T) {
+	const none = 1e9
+	ways := []struct {
+		name string
+		rule parser.Rule
+		log  string // with the value for %s
+	}{
+		{"by name", parser.Rule{Metric: "loss"}, "loss: 7\nloss: %s\n"},
+		{"by name, then more", parser.Rule{Metric: "loss"}, "loss: 7\nloss: %s, acc: 1\n"},
+		{"in bars", parser.Rule{Metric: "loss"}, "| epoch | loss |\n| 1 | 7 |\n| 2 | %s |\n"},
+		{"between commas", parser.Rule{Metric: "loss"}, "epoch,loss\n1,7\n2,%s\n"},
+		{"between blanks", parser.Rule{Metric: "loss"}, "epoch  loss\n1      7\n2      %s\n"},
+		{"behind a blank", parser.Rule{Metric: "loss"}, "loss 7\nloss %s\n"},
+		{"last number", parser.Rule{LastNumber: true}, "7\nloss: %s\n"},
+	}
+	const behindBlank, last = 5, 6
+	for _, c := range []struct {
+		text   string
+		want   float64
+		differ map[int]float64 // where it is another value
+	}{
+		{"1.5 x 10^-3", none, nil},
+		{"1.5×10⁻³", none, nil},
+		{"1.5 × 10⁻³", none, nil},
+		{"1.5*10^-3", none, nil},
+		{"1.5 * 10**-3", none, nil},
+		{"1.5 · 10^-3", none, nil},
+		{"1 234.5", none, nil},
+		{"-1 234 567", none, nil},
+		{"1\u00a0234.5", none, nil},
+		{"1\u202f234.5", none, nil},
+		{"0.6 -> 0.4", none, map[int]float64{last: 0.4}},
+		{"0.6 --> 0.4", none, map[int]float64{last: 0.4}},
+		{"0.6 → 0.4", none, map[int]float64{last: 0.4}},
+		{"0.6->0.4", none, map[int]float64{last: 0.4}},
+		{"0.6 -> saved", 0.6, nil},
+		{"5 1234", 5, map[int]float64{last: 1234}},
+		{"0.5 123", 0.5, map[int]float64{last: 123}},
+		{"0.5 x 10 runs", 0.5, map[int]float64{last: 10}},
+		{"0.5 ± 0.1", 0.5, nil},
+		{"[0.3]", 0.3, map[int]float64{behindBlank: 7}},
+		{"(0.3)", 0.3, map[int]float64{behindBlank: 7}},
+		{"[[0.3]]", 0.3, map[int]float64{behindBlank: 7}},
+	} {
+		for i, way := range ways {
+			t.Run(way.name+" "+c.text, func(t *testing.T) {
+				want, differs := c.differ[i]
+				if !differs {
+					want = c.want
+				}
+				got, err := read(t, way.rule, parser.Stdout, fmt.Sprintf(way.log, c.text))
+				if want == none && !errors.As(err, new(*parser.NoValueError)) || want != none && (err != nil || got.Value != want) {
+					t.Errorf("%v, %v; want %v", got.Value, err, want)
+				}
+			})
+		}
+	}
+	for text, want := range map[string]float64{"2 10 431.25\n": 431.25, "step 10 431.25\n": 431.25, "a: 3\nb: 10 431 runs\n": none} {
+		if got, err := read(t, parser.Rule{LastNumber: true}, parser.Stdout, text); (err != nil) != (want == none) || err == nil && got.Value != want {
+			t.Errorf("the last number of %q: %v, %v; want %v", text, got.Value, err, want)
+		}
+	}
+}
+
+// The message says what to print instead.
+func TestHintsForValues(t *testing.T) {
+	for text, want := range map[string]string{
+		"1.5 x 10^-3": "1.5e-3", "1.5×10⁻³": "1.5e-3", "1 234.5": "no separators", "1\u202f234.5": "no separators", "0.6 -> 0.4": "by regex",
+	} {
+		var none *parser.NoValueError
+		if _, err := read(t, parser.Rule{Metric: "loss"}, parser.Stdout, "loss: "+text+"\n"); !errors.As(err, &none) || !strings.Contains(none.Hint, want) {
+			t.Errorf("%s: %+v; want a hint with %s", text, none, want)
+		}
+	}
+}
+
 // What is missing is not the last value, and that is all: it leaves the least of the values
 // known, belongs to the name it stands behind, and ends with the next value.
 func TestMissingValues(t *testing.T) {
@@ -110,6 +189,36 @@ func TestMissingValues(t *testing.T) {
 		{loss, "loss: 3\nwait until loss < 4\n", 3},
 		{loss, "loss: 3\nloss: >>> see above\n", 3},
 		{loss, "loss: 3\nloss: [5, 3]\n", 3}, // a history
+		{loss, "loss: 3\nloss: [[5], [3]]\n", 3},
+		{loss, "loss: 3\nloss: [1] 5\n", 3}, // R counts what it prints
+		{loss, "loss: 3\nloss: (1) mean\n", 3},
+		{loss, "loss: 3\nloss: [0,5]\n", 3},
+		{loss, "loss: 3\nloss: [2][5/10]\n", 3},
+		{loss, "loss: [5] acc: [1]\nloss: [2.5] acc: [1]\n", 2.5},
+		{loss, "loss: 3\nloss: Some(2)\n", 2},
+		{loss, "loss: 3\nloss: (2,)\n", 2},
+		{loss, "loss: 3\nloss: tensor([2.5], device='cuda:0')\n", 2.5},
+		{loss, "loss: 3\nloss = array([[2.5]])\n", 2.5},
+		{loss, "loss: 3\nloss: tensor([2.5, 1])\n", 3},
+		{loss, "loss: 3\nloss: [nan]\n", none},
+		{loss, "{\"loss\": 3}\n{\"loss\": [2]}\n", 2},
+		{loss, "{\"loss\": 3}\n{\"loss\": true}\n", none},
+		{loss, "{'loss': 3}\n{'loss': False}\n", none},
+		{loss, "Namespace(loss=True, lr=0.1)\nloss: 3\n", 3},
+		{loss, "Namespace(loss='mse', lr=0.1)\nloss: 3\nloss = cross_entropy\n", 3},
+		{loss, "loss: 3\nloss: ?\n", none},
+		{loss, "loss: 3\nWhat is its loss?\n", 3},
+		{loss, "loss: 3\nloss ≈ 2\n", none},
+		{loss, "loss: 3\nloss≈2\n", none},
+		{loss, "loss: 3\nloss ~= 2\n", none},
+		{loss, "loss: 3\nloss: <= 2\n", none},
+		{loss, "loss: 3\nloss ~ 1 + x\n", 3}, // a formula of R
+		{loss, "loss: 3\nloss == 2\n", none}, // a comparison, perhaps
+		{loss, "loss: 3\n**loss:** 2\n", 2},
+		{loss, "loss: 3\n**loss**: 2\n", 2},
+		{loss, "loss: 3\n- loss: **2**\n", 2},
+		{loss, "loss: 3\nx = loss** 2\n", 3},
+		{parser.Rule{Metric: "error"}, "error: 3\nerror: (28) timed out\nerror: no such file\n", 3},
 		{loss, "epoch,loss\n1,3\n2,<2\n", none},
 		{least, "loss: 3\nloss: <2\n", none},
 		{loss, "loss: 3\nloss: .inf\n", none},

@@ -105,7 +105,7 @@ func isMissing(text string) bool {
 		return true
 	}
 	switch strings.ToLower(text) {
-	case "", "-", "--", "—", "none", "null", "na", "n/a", "<na>":
+	case "", "-", "--", "—", "?", "??", "???", "none", "null", "na", "n/a", "<na>":
 		return true
 	}
 	return false
@@ -121,8 +121,11 @@ func scanInstead(text []byte, word string, mode numberMode) number {
 		return number{size: len(word), kind: missing}
 	}
 	sign, size := utf8.DecodeRune(text)
+	if bytes.HasPrefix(text[size:], []byte("=")) { // "~=", "<="
+		size++
+	}
 	at := skipBlanks(text, size)
-	if !strings.ContainsRune("<>≤≥~≈$€£¥", sign) || !startsNumber(text[at:]) {
+	if !strings.ContainsRune("=<>≤≥~≈$€£¥", sign) || !startsNumber(text[at:]) {
 		return number{}
 	}
 	return number{size: at + endOfToken(text[at:], mode), kind: unreadable}
@@ -350,7 +353,8 @@ func (c *column) advance(text []byte, line int, heads []*header) (r *row) {
 // read appends what the row has in the column.
 func (c *column) read(r *row, l line, found []occurrence) []occurrence {
 	cell := r.cells[c.table.index(string(c.name))]
-	number := scanNumber([]byte(cell.text), numberMode{cut: l.cut})
+	at := skipBrackets([]byte(cell.text), 0)
+	number := scanValue([]byte(cell.text)[at:], numberMode{cut: l.cut})
 	word := qualifierNamed([]byte(c.label))
 	labelled := r.label == c.label || word != unqualified && word == r.qualifier()
 	if number.kind == notNumeric {
@@ -359,7 +363,7 @@ func (c *column) read(r *row, l line, found []occurrence) []occurrence {
 	if number.kind == notNumeric || c.label != "" && !labelled {
 		return found
 	}
-	o := occurrence{metric: c.sought.metric, kind: number.kind, value: number.value, at: cell.at, end: cell.at + number.size}
+	o := occurrence{metric: c.sought.metric, kind: number.kind, value: number.value, at: cell.at + at, end: cell.at + at + number.size}
 	if c.label == "" {
 		o.qualifier = r.qualifier()
 	}
