@@ -20,7 +20,7 @@ var (
 	heldOut    = regexp.MustCompile(`(?i)(^|[^a-z])(val|valid|validation|dev|eval|test|cv|holdout|oob)([^a-z]|$)`)
 	whole      = regexp.MustCompile(`(?i)(^|[^a-z])(total|best|final|overall|cpu|wall|real)([^a-z]|$)`)
 	inTraining = regexp.MustCompile(`(?i)(^|[^a-z])(train|training|tr|parse|parsing|load|loading|read|reading|setup|simplification|init|input|original|before|initial)([^a-z]|$)`)
-	noMetrics  = regexp.MustCompile(`(?i)(^([a-eg-ik-xz]|n_\w+)$|(^|[^a-z])(epochs?|steps?|iter|iters|iteration|iterations|batch|lr|learning_rate|seed|eta|after|samples|examples|rank|world|gpu|cuda|device|memory|params|parameters|version|port|layers?|depth|workers|threads?|number of|num|count|counts|checksum|total|clusters|divergences|bound|features|cities|rows|answer|models|calls|std)([^a-z]|$))`)
+	noMetrics  = regexp.MustCompile(`(?i)(^([a-eg-ik-xz]|n_\w+)$|(^|[^a-z])(epochs?|steps?|iter|iters|iteration|iterations|batch|lr|learning_rate|seed|eta|after|samples|examples|rank|world|gpu|cuda|device|memory|params|parameters|version|port|layers?|depth|workers|threads?|number of|num|count|counts|checksum|total|improve|clusters|divergences|bound|features|cities|rows|answer|models|calls|std)([^a-z]|$))`)
 )
 
 // beforeRE is what of a line does not belong to its last number: up to another, or a comma.
