@@ -67,10 +67,12 @@ func (t *table) objective(ok *[]int) study.Metric {
 	o.Name = cmp.Or(o.Rule.Metric, o.Rule.JSON, string(o.Measure), "value")
 	*ok = s.exitCodes("ok_exit")
 	s.done()
-	if len(s.data) == 0 {
+	switch {
+	case s.data == nil && t.has("objective"): // it is no table, which has been said
+	case len(s.data) == 0:
 		t.doc.noRule = true
 		t.Missing("objective", "for example\n\n    [objective]\n    metric = \"loss\"\n    direction = \"minimize\"", "nothing says what to optimize: add a table [objective]")
-	} else {
+	default:
 		s.checkRule(o.Rule)
 	}
 	return o

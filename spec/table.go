@@ -143,7 +143,9 @@ func describe(v any) string {
 // sub reads a table; a missing one reads as empty.
 func (t *table) sub(k string) *table {
 	want := "a table"
-	if len(t.path) == 0 && slices.Contains([]string{"params", "objectives", "metrics", "constraints"}, k) {
+	if len(t.path) == 0 && k == "objective" {
+		want = "a table [objective], or a table [objectives.NAME] for each of several objectives"
+	} else if len(t.path) == 0 && slices.Contains([]string{"params", "objectives", "metrics", "constraints"}, k) {
 		want = fmt.Sprintf("a table [%s.NAME] for each", k)
 	}
 	data, _ := read[map[string]any](t, k, nil, want)
