@@ -1,6 +1,9 @@
 package parser
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // fold keeps what a pick needs of any number of occurrences, in constant
 // memory.
@@ -50,14 +53,10 @@ func (f *fold) add(o occurrence) {
 		f.mean += (o.value - f.mean) / float64(f.finite)
 	case nonFinite:
 		f.nonFinite++
-		if f.odd.empty() {
-			f.odd = o
-		}
+		f.odd = cmp.Or(f.odd, o)
 	case absent:
 	default:
-		if f.broken.empty() {
-			f.broken = o
-		}
+		f.broken = cmp.Or(f.broken, o)
 	}
 }
 
@@ -91,12 +90,8 @@ func (f *fold) merge(next *fold) {
 	if !next.chosen.empty() && f.prefers(next.chosen) {
 		f.chosen = next.chosen
 	}
-	if f.odd.empty() {
-		f.odd = next.odd
-	}
-	if f.broken.empty() {
-		f.broken = next.broken
-	}
+	f.odd = cmp.Or(f.odd, next.odd)
+	f.broken = cmp.Or(f.broken, next.broken)
 }
 
 // picked gives the occurrence that decides the trial's value; it may be one that

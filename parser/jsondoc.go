@@ -147,7 +147,7 @@ func jsonOccurrence(value any) occurrence {
 		o.printed = v.String()
 		o.value, o.kind = parseNumber([]byte(v))
 	case string:
-		o.printed = v
+		o.printed = cmp.Or(v, `""`)
 		o.value, o.kind = wholeNumber([]byte(v))
 	case bool:
 		o.printed = fmt.Sprint(v)
@@ -155,9 +155,6 @@ func jsonOccurrence(value any) occurrence {
 		o.printed = fmt.Sprintf("a list of %d", len(v))
 	default:
 		o.printed = "an object"
-	}
-	if o.printed == "" {
-		o.printed = `""`
 	}
 	return o
 }

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -183,13 +184,7 @@ func isWord(text []byte, at, end int) bool {
 // isNameRune tells what belongs to the word around it, so that a name which
 // touches it is only a part of a longer name.
 func isNameRune(r rune) bool {
-	switch r {
-	case '_', '-', '.', '/', '@', '$', '#':
-		return true
-	case utf8.RuneError:
-		return false
-	}
-	return unicode.IsLetter(r) || unicode.IsDigit(r)
+	return strings.ContainsRune("_-./@$#", r) || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
 // skipSeparator goes from the end of a name to the start of its value: past
@@ -228,28 +223,22 @@ func skipWrapper(text []byte, i int) int {
 // skipBrackets goes past the brackets around one number: "[0.3]", "(0.3,)". A list of several is a
 // history, "[1] 0.3" counts what is printed, and "(1) mean" is one of a list.
 func skipBrackets(text []byte, i int) int {
-	at := i
-	for at < len(text) && (text[at] == '[' || text[at] == '(') {
-		at = skipBlanks(text, at+1)
-	}
-	n := scanNumber(text[at:], numberMode{})
-	end := at + n.size
-	for range bytes.Count(text[i:at], []byte("[")) + bytes.Count(text[i:at], []byte("(")) {
-		if end = skipBlanks(text, end); end < len(text) && text[end] == ',' {
-			end = skipBlanks(text, end+1)
-		}
-		if end == len(text) || text[end] != ']' && text[end] != ')' {
-			return i
-		}
-		end++
-	}
-	rest := text[skipBlanks(text, end):]
-	closed := len(rest) == 0 || bytes.IndexByte([]byte(",;|)]}"), rest[0]) >= 0
-	if n.kind == notNumeric || n.kind == unreadable || !closed && (startsNumber(rest) || bytes.IndexByte(text[at:end], '.') < 0) {
+	if i == len(text) || text[i] != '[' && text[i] != '(' {
 		return i
 	}
-	return at
+	m := bracketsRE.FindSubmatch(text[i:])
+	if m == nil || len(m[1]) > len(m[3]) {
+		return i
+	}
+	_, k := wholeNumber(m[2])
+	closed := len(m[4]) == 0 || bytes.IndexByte([]byte(",;|)]}"), m[4][0]) >= 0
+	if k == unreadable || !closed && (startsNumber(m[4]) || bytes.IndexByte(m[2], '.') < 0) {
+		return i
+	}
+	return i + bytes.Index(text[i:], m[2])
 }
+
+var bracketsRE = regexp.MustCompile(`^([\[(]+)\s*([^\s,\[\]()]+)\s*,?\s*([\])]+)\s*(\S*)`)
 
 // wrappers are what PyTorch, NumPy, JAX, TensorFlow, Python's decimal and Rust print around one number.
 var wrappers = map[string]bool{"tensor": true, "Tensor": true, "array": true, "Array": true, "DeviceArray": true, "Decimal": true, "Some": true, "Ok": true,

@@ -69,14 +69,21 @@ func scanValue(text []byte, mode numberMode) number {
 	if n.kind != finite || mode.ratio {
 		return n
 	}
-	if more := max(len(moreRE.Find(text[n.size:])), thousands(text, n.size)-n.size); more > 0 {
-		return number{size: n.size + more, kind: unreadable}
+	rest := bytes.TrimLeft(text[n.size:], " \t")
+	end := thousands(text, n.size)
+	if len(rest) > 0 && (rest[0] >= utf8.RuneSelf || strings.IndexByte("xX*1-=", rest[0]) >= 0) { // for speed
+		if more := moreRE.Find(rest); more != nil {
+			end = len(text) - len(rest) + len(more)
+		}
+	}
+	if end > 0 {
+		return number{size: end, kind: unreadable}
 	}
 	return n
 }
 
 // moreRE finds a power of ten by which the number before it is multiplied, or what became of the number.
-var moreRE = regexp.MustCompile(`^[ \t]*(?:[xX×*·⋅][ \t]*)?10(?:\^|\*\*|[⁰¹²³⁴-⁹⁺⁻])\S*|^[ \t]*(?:-+>|=>|→)[ \t]*[-+]?\.?\d\S*`)
+var moreRE = regexp.MustCompile(`^(?:[xX×*·⋅][ \t]*)?10(?:\^|\*\*|[⁰¹²³⁴-⁹⁺⁻])\S*|^(?:-+>|=>|→)[ \t]*[-+]?\.?\d\S*`)
 
 // thousands gives the end of a number at the start of text that has blanks between its digits, 0 if it
 // has none; size is that of its first digits.

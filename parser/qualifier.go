@@ -3,7 +3,6 @@ package parser
 import (
 	"bytes"
 	"strings"
-	"unicode/utf8"
 )
 
 // qualifier is a word before a metric's name that makes it another metric:
@@ -46,17 +45,11 @@ func (q *qualifiers) before(at int) qualifier {
 
 // separates measures what may divide a line into parts, if text begins with it.
 func separates(text []byte) int {
-	switch text[0] {
-	case '|', '[', ']', '(', ')', '{', '}', ':':
+	switch {
+	case strings.IndexByte("|[](){}:", text[0]) >= 0:
 		return 1
-	case ' ':
-		if bytes.HasPrefix(text, []byte(" - ")) {
-			return 3
-		}
-	case "│"[0]:
-		if bytes.HasPrefix(text, []byte("│")) {
-			return len("│")
-		}
+	case bytes.HasPrefix(text, []byte(" - ")), bytes.HasPrefix(text, []byte("│")):
+		return len("│") // which is 3, too
 	}
 	return 0
 }
@@ -83,22 +76,13 @@ func qualifierBefore(text []byte) qualifier {
 // ownerBefore finds a word with an apostrophe and s at the end of text.
 func ownerBefore(text []byte) qualifier {
 	const longest = 40
-	end := len(text) - len("'s")
-	if !bytes.HasSuffix(text, []byte("'s")) {
+	owner, found := bytes.CutSuffix(text, []byte("'s"))
+	before := bytes.TrimRightFunc(owner[max(len(owner)-longest, 0):], isNameRune)
+	size := min(len(owner), longest) - len(before)
+	if !found || size == 0 {
 		return unqualified
 	}
-	start := end
-	for start > 0 && end-start < longest {
-		r, size := utf8.DecodeLastRune(text[:start])
-		if !isNameRune(r) {
-			break
-		}
-		start -= size
-	}
-	if start == end {
-		return unqualified
-	}
-	return qualifier(text[start:])
+	return qualifier(text[len(owner)-size:])
 }
 
 // qualifierWords are the words for the parts of the data, and the best of all epochs.
