@@ -28,9 +28,9 @@ type place struct {
 // compiler forbids circles. Beside the house, on floor 0, stands what no part of the
 // product imports.
 var floors = map[string]place{
-	"spaces":            {1, nil},
+	"spaces":            {1, []string{"internal/lists"}},
 	"internal/journal":  {1, []string{"internal/door"}},
-	"parser":            {1, []string{"internal/ansi", "internal/spelling"}},
+	"parser":            {1, []string{"internal/ansi", "internal/lists", "internal/spelling"}},
 	"runner":            {1, []string{"internal/ansi", "internal/lists", "internal/shell", "internal/door"}},
 	"runner/slurm":      {1, []string{"runner", "internal/kinds", "internal/lists", "internal/shell", "internal/door"}},
 	"internal/ansi":     {1, nil},

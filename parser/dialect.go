@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/lbotune/lbotune/internal/lists"
 )
 
 // dialect is a way to report results that the programs of another optimizer use.
@@ -45,11 +47,8 @@ func dialects() []dialect {
 //	result-line   Result for SMAC: SUCCESS, 2.5, 100, 0.31, 42
 //	results-file  [{"name": "loss", "type": "objective", "value": 0.31}], in a file
 //	tune-metric   [tune-metric]: {"epoch": 3, "loss": 0.31}
-func Dialects() (names []string) {
-	for _, d := range dialects() {
-		names = append(names, d.name)
-	}
-	return names
+func Dialects() []string {
+	return lists.Map(dialects(), func(d dialect) string { return d.name })
 }
 
 // Variable returns the environment variable that must name the file from which

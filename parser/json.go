@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/lbotune/lbotune/internal/lists"
 )
 
 // jsonMatcher finds JSON texts, one on a line, behind something else on a line,
@@ -144,10 +147,7 @@ func (s *jsonSearch) explain() (detail, hint string) {
 
 func quoteSome(names []string) string {
 	const some = 8
-	quoted := make([]string, 0, some)
-	for _, name := range names[:min(len(names), some)] {
-		quoted = append(quoted, fmt.Sprintf("%q", clip([]byte(name))))
-	}
+	quoted := lists.Map(names[:min(len(names), some)], func(name string) string { return strconv.Quote(clip([]byte(name))) })
 	if len(names) > some {
 		quoted = append(quoted, ellipsis)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/spelling"
 )
 
@@ -86,10 +87,7 @@ func (s *sample) nearName(name string, e *NoValueError) bool {
 		return false
 	}
 	best := near[0]
-	var names []string
-	for _, n := range near[:min(len(near), 5)] {
-		names = append(names, fmt.Sprintf("%q", n.name))
-	}
+	names := lists.Map(near[:min(len(near), 5)], func(n neighbour) string { return fmt.Sprintf("%q", n.name) })
 	if best.distance == unrelated {
 		e.Detail += "; names that stand before numbers there: " + strings.Join(names, ", ")
 		return true

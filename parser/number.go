@@ -138,11 +138,8 @@ func startsNumber(text []byte) bool {
 // belongs to the token, and makes it unreadable: "0,5" is not 0.
 func endOfToken(text []byte, mode numberMode) int {
 	for i, c := range text {
-		switch {
-		case goesOn(text, i):
-		case c == '/' && mode.ratio && i > 0:
-			return i
-		case c == '%', startsTerminator(text[i:]):
+		ends := c == '%' || c == '/' && mode.ratio && i > 0 || startsTerminator(text[i:])
+		if ends && !goesOn(text, i) {
 			return i
 		}
 	}

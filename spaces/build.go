@@ -1,5 +1,7 @@
 package spaces
 
+import "github.com/lbotune/lbotune/internal/lists"
+
 // NewFloat is a parameter that takes any number of a range, ends included.
 func NewFloat(name string, least, most float64) Param {
 	return Param{Name: name, Kind: KindFloat, Min: least, Max: most}
@@ -12,11 +14,7 @@ func NewInt(name string, least, most int) Param {
 
 // NewChoice is a parameter that takes one of some texts, which have no order.
 func NewChoice(name string, choices ...string) Param {
-	p := Param{Name: name, Kind: KindChoice}
-	for _, c := range choices {
-		p.Choices = append(p.Choices, String(c))
-	}
-	return p
+	return Param{Name: name, Kind: KindChoice, Choices: lists.Map(choices, String)}
 }
 
 // NewBool is a parameter that is true or false.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lbotune/lbotune/internal/lists"
 )
 
 // Kind says what values a parameter takes.
@@ -329,11 +331,7 @@ func (p Param) Describe() string {
 	case KindBool:
 		return "true or false"
 	}
-	var words []string
-	for _, c := range p.Choices {
-		words = append(words, c.Text())
-	}
-	return "one of " + strings.Join(words, ", ")
+	return "one of " + strings.Join(lists.Map(p.Choices, Value.Text), ", ")
 }
 
 // Levels returns how many different values the parameter has, and false for a

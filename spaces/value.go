@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lbotune/lbotune/internal/lists"
 )
 
 // Value is what one parameter is set to in one trial: a float64, an int64, a
@@ -174,11 +176,7 @@ func (vs Values) Equal(other Values) bool { return slices.Equal(vs, other) }
 
 // String writes the configuration as people read it: lr=0.01 depth=3.
 func (vs Values) String() string {
-	words := make([]string, len(vs))
-	for i, a := range vs {
-		words[i] = a.Name + "=" + a.Value.Text()
-	}
-	return strings.Join(words, " ")
+	return strings.Join(lists.Map(vs, func(a Assignment) string { return a.Name + "=" + a.Value.Text() }), " ")
 }
 
 // MarshalJSON writes an object whose members keep the order of the space.

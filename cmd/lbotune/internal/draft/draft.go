@@ -88,12 +88,8 @@ func (d Program) TOML() (text []byte, left []string) {
 	for _, f := range g.rendered {
 		w.line("\n[[files]]\nfrom = %s\nset  = { %s }", quote(f.From), f.Settings())
 	}
-	w.line("\n[budget]")
-	w.line("trials = %d   # about ten for each parameter, and ten more", 10*(len(g.found)+1))
-	w.line("# time = \"2h\"")
-	w.line("\n[run]")
-	w.line("workers = 1")
-	w.line("# timeout = \"30m\"")
+	w.line("\n[budget]\ntrials = %d   # about ten for each parameter, and ten more\n# time = \"2h\"", 10*(len(g.found)+1))
+	w.line("\n[run]\nworkers = 1\n# timeout = \"30m\"")
 	w.env(env)
 	return []byte(w.b.String()), g.left
 }

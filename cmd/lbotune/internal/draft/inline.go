@@ -121,11 +121,8 @@ func parseParam(text string) (spaces.Param, error) {
 			return p, fmt.Errorf("parameter %q: found %q after bool, which takes nothing", text, rest)
 		}
 	default:
-		hint := ""
-		if c, ok := spelling.Nearest(kind, []string{"float", "log", "int", "logint", "choice", "bool"}); ok {
-			hint = "; did you mean " + c + "?"
-		}
-		return p, fmt.Errorf("parameter %q: %q is not a kind; want one of %s%s", text, kind, paramForms, hint)
+		near := spelling.DidYouMean(kind, []string{"float", "log", "int", "logint", "choice", "bool"})
+		return p, errors.New(strings.TrimSuffix(fmt.Sprintf("parameter %q: %q is not a kind; want one of %s; %s", text, kind, paramForms, near), "; "))
 	}
 	return p, errors.Join(lists.Map(p.Check(), func(wrong spaces.Problem) error { return wrong })...)
 }
