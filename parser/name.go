@@ -134,26 +134,18 @@ func rowOfNumbers(text []byte, nameEnd, start, end int) string {
 	if len(bytes.Trim(text[nameEnd:start], " \t|")) > 0 || len(text)-start > longest {
 		return ""
 	}
-	numbers := 1
-	for {
-		next := end
-		for next < len(text) && (isBlank(text[next]) || text[next] == '|') {
-			next++
+	for numbers := 1; ; numbers++ {
+		rest := bytes.TrimLeftFunc(text[end:], func(r rune) bool { return isBlankRune(r) || r == '|' })
+		if len(rest) == 0 && numbers >= many {
+			return string(bytes.TrimRight(text[start:], " \t|"))
 		}
-		if next == len(text) {
-			break
-		}
-		n := scanNumber(text[next:], numberMode{})
+		n := scanNumber(rest, numberMode{})
+		next := len(text) - len(rest)
 		if n.kind == notNumeric || next-end < 2 && text[end] != '\t' {
 			return ""
 		}
 		end = next + n.size
-		numbers++
 	}
-	if numbers < many {
-		return ""
-	}
-	return string(bytes.TrimRight(text[start:], " \t|"))
 }
 
 // findName gives the first place at or after from where name stands as a whole
@@ -204,21 +196,25 @@ func skipSeparator(text []byte, i int) (int, bool) {
 	return next, separated
 }
 
-// skipWrapper goes past what libraries print around a scalar: quotes, and the
-// constructors in tensor(0.31, device='cuda:0') or np.float64(0.31).
+// skipWrapper goes past what stands before a scalar: quotes, Markdown's stars, and the constructors
+// in tensor(0.31, device='cuda:0') or np.float64(0.31).
 func skipWrapper(text []byte, i int) int {
-	const longest = len("jax.numpy.DeviceArray")
 	i = skipQuote(text, i)
 	if bold := skipBlanks(text, i+len("**")); bytes.HasPrefix(text[i:], []byte("**")) && startsNumber(text[bold:]) {
-		return bold // of Markdown
+		return bold
 	}
-	name, _, found := bytes.Cut(text[i:min(i+longest+1, len(text))], []byte{'('})
-	other := func(r rune) bool { return r >= utf8.RuneSelf || r != '.' && !isDigit(byte(r)) && !isLetter(byte(r)) }
-	if !found || !wrappers[string(name[bytes.LastIndexByte(name, '.')+1:])] || bytes.ContainsFunc(name, other) {
+	if i == len(text) || !isLetter(text[i]) {
 		return i
 	}
-	return skipBrackets(text, skipQuote(text, skipBlanks(text, i+len(name)+1)))
+	size := len(wrapperRE.Find(text[i:]))
+	if size == 0 {
+		return i
+	}
+	return skipBrackets(text, skipQuote(text, i+size))
 }
+
+// wrapperRE finds what PyTorch, NumPy, JAX, TensorFlow, Python's decimal and Rust print around one number.
+var wrapperRE = regexp.MustCompile(`^(?:[A-Za-z\d.]*\.)?(?:[tT]ensor|[aA]rray|DeviceArray|Decimal|float(?:16|32|64)|longdouble|int(?:32|64)|Some|Ok)\([\x00- \x7f]*`)
 
 // skipBrackets goes past the brackets around one number: "[0.3]", "(0.3,)". A list of several is a
 // history, "[1] 0.3" counts what is printed, and "(1) mean" is one of a list.
@@ -239,10 +235,6 @@ func skipBrackets(text []byte, i int) int {
 }
 
 var bracketsRE = regexp.MustCompile(`^([\[(]+)\s*([^\s,\[\]()]+)\s*,?\s*([\])]+)\s*(\S*)`)
-
-// wrappers are what PyTorch, NumPy, JAX, TensorFlow, Python's decimal and Rust print around one number.
-var wrappers = map[string]bool{"tensor": true, "Tensor": true, "array": true, "Array": true, "DeviceArray": true, "Decimal": true, "Some": true, "Ok": true,
-	"float16": true, "float32": true, "float64": true, "longdouble": true, "int32": true, "int64": true}
 
 const blanksAndQuotes = " \t\\\"'"
 

@@ -265,8 +265,10 @@ func isBlank(c byte) bool { return c <= ' ' || c == 0x7f }
 
 // trimBlanks cuts off the blanks that end text.
 func trimBlanks(text []byte) []byte {
-	return bytes.TrimRightFunc(text, func(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) })
+	return bytes.TrimRightFunc(text, isBlankRune)
 }
+
+func isBlankRune(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) }
 
 func skipBlanks(text []byte, i int) int {
 	for i < len(text) && isBlank(text[i]) {
