@@ -299,21 +299,14 @@ func plainMinus(token []byte) []byte {
 // skipDeviation goes past the deviation of a number that ends at i: "± 0.01", "+/- 0.01",
 // perhaps in parentheses. Without one it stays there.
 func skipDeviation(text []byte, i int) int {
-	at := skipBlanks(text, i)
-	if at < len(text) && text[at] == '(' {
-		at = skipBlanks(text, at+1)
-	}
-	for _, sign := range []string{"±", "+/-", "+-"} {
-		if !bytes.HasPrefix(text[at:], []byte(sign)) {
-			continue
-		}
-		at = skipBlanks(text, at+len(sign))
-		if n := scanNumber(text[at:], numberMode{}); n.kind != notNumeric {
-			return at + n.size
-		}
+	at := i + len(deviationRE.Find(text[i:]))
+	if n := scanNumber(text[at:], numberMode{}); at > i && n.kind != notNumeric {
+		return at + n.size
 	}
 	return i
 }
+
+var deviationRE = regexp.MustCompile(`^[\x00- \x7f]*\(?[\x00- \x7f]*(?:±|\+/-|\+-)[\x00- \x7f]*`)
 
 // goesOn reports whether what stands at i, which ends most tokens, is within this one: a
 // power or a product, bytes of zero as in UTF-16, and backspaces of which the terminal

@@ -2,7 +2,6 @@ package parser
 
 import (
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -37,7 +36,7 @@ func (f *stepFinder) at(place int) (step float64, known bool) {
 	if len(f.onLine) == 0 {
 		return f.current, f.known
 	}
-	after := sort.Search(len(f.onLine), func(i int) bool { return f.onLine[i].at >= place })
+	after, _ := slices.BinarySearchFunc(f.onLine, place, func(o occurrence, at int) int { return o.at - at })
 	return f.onLine[max(after-1, 0)].value, true
 }
 

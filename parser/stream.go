@@ -147,11 +147,10 @@ func (m *searched) add(l line, o occurrence) {
 
 // fold gives the fold of the occurrences with qualifier q.
 func (m *searched) fold(q qualifier) *fold {
-	f := m.known(q)
-	if f == nil && len(m.folds) >= maxQualifiers {
+	if m.known(q) == nil && len(m.folds) >= maxQualifiers {
 		q = manyOthers
-		f = m.known(q)
 	}
+	f := m.known(q)
 	if f == nil {
 		f = &fold{qualifier: q, pick: m.pick}
 		m.folds = append(m.folds, f)

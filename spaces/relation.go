@@ -181,15 +181,13 @@ func (s *Space) Share() float64 {
 // a random walk from a point that was drawn so: Metropolis with symmetric steps, which
 // leaves the uniform distribution as it is.
 func (s *Space) Draw(rng *rand.Rand) Point {
-	p := s.spread(s.random(rng))
-	if s.Allows(p) {
-		return s.Snap(p)
+	tries := 1
+	if s.inside != nil && s.inside.share >= wideShare {
+		tries += int(10 / wideShare)
 	}
-	if s.inside.share >= wideShare {
-		for range int(10 / wideShare) {
-			if p = s.spread(s.random(rng)); s.Allows(p) {
-				return s.Snap(p)
-			}
+	for range tries {
+		if p := s.spread(s.random(rng)); s.Allows(p) {
+			return s.Snap(p)
 		}
 	}
 	u := s.inside.some[rng.IntN(len(s.inside.some))]
