@@ -15,26 +15,21 @@ type dialect struct {
 	// metric says what the rule's metric is for: "required", "optional", or
 	// empty where reports have no names.
 	metric string
-	// variable names the file for the results, in the environment; empty for
-	// dialects that are printed.
-	variable string
-	lastLine bool // only the last line that is not blank counts
-	ownStep  bool // reports have their steps themselves
-	join     joiner
+	way
 }
 
 func dialects() []dialect {
 	return []dialect{
-		{name: "bare-number", peers: "irace (targetRunner), Advisor", lastLine: true, join: alone(bareNumber)},
-		{name: "cost-status", peers: "SMAC3 (scripts as target functions)", join: alone(costStatus)},
-		{name: "metric-value", peers: "Katib (text metrics)", metric: "required", join: joinMetricValue},
-		{name: "result-line", peers: "SMAC 2, ParamILS, AClib", metric: "optional", join: func(m *searched, rule Rule) {
+		{name: "bare-number", peers: "irace (targetRunner), Advisor", way: way{lastLine: true, join: alone(bareNumber)}},
+		{name: "cost-status", peers: "SMAC3 (scripts as target functions)", way: way{join: alone(costStatus)}},
+		{name: "metric-value", peers: "Katib (text metrics)", metric: "required", way: way{join: joinMetricValue}},
+		{name: "result-line", peers: "SMAC 2, ParamILS, AClib", metric: "optional", way: way{join: func(m *searched, rule Rule) {
 			alone(resultLines[rule.Metric].match)(m, rule)
-		}},
-		{name: "results-file", peers: "Oríon (report_objective)", metric: "optional", variable: "ORION_RESULTS_PATH", ownStep: true, join: func(m *searched, rule Rule) {
+		}}},
+		{name: "results-file", peers: "Oríon (report_objective)", metric: "optional", way: way{variable: "ORION_RESULTS_PATH", ownStep: true, join: func(m *searched, rule Rule) {
 			m.inJSON(jsonTexts('['), jsonSearch{visit: objectives(rule.Metric)})
-		}},
-		{name: "tune-metric", peers: "Syne Tune (Reporter)", metric: "required", ownStep: true, join: joinTuneMetric},
+		}}},
+		{name: "tune-metric", peers: "Syne Tune (Reporter)", metric: "required", way: way{ownStep: true, join: joinTuneMetric}},
 	}
 }
 
@@ -95,9 +90,8 @@ func (p *Pattern) useDialect(d dialect) error {
 	if err = cmp.Or(err, bad); err != nil {
 		return err
 	}
-	if p.variable = d.variable; p.variable != "" {
+	if p.way = d.way; p.variable != "" {
 		r.Source = File
 	}
-	p.lastLine, p.ownStep, p.join = d.lastLine, d.ownStep, d.join
 	return nil
 }

@@ -103,12 +103,17 @@ func first(faults ...fault) error {
 // Pattern is a checked rule. It may be used by many trials at once. The zero Pattern
 // finds nothing.
 type Pattern struct {
-	rule     Rule
-	step     matcher // of the steps, nil for none
-	join     joiner  // nil for none
-	lastLine bool    // only the last line that is not blank counts
-	ownStep  bool    // the matcher finds the steps itself
-	variable string  // see Variable
+	rule Rule
+	step matcher // of the steps, nil for none
+	way
+}
+
+// way is how a metric is found.
+type way struct {
+	join     joiner // nil for none
+	lastLine bool   // only the last line that is not blank counts
+	ownStep  bool   // what is found has its step
+	variable string // see Pattern.Variable
 }
 
 // Rule returns the rule with its defaults filled in.

@@ -284,9 +284,6 @@ func (p Param) Parse(text string) (Value, error) {
 // becomes a float, a whole float for an int parameter an int) or says why it
 // is none of its values.
 func (p Param) Normalize(v Value) (Value, error) {
-	no := func(want string) (Value, error) {
-		return Value{}, fmt.Errorf("parameter %s: found %q; want %s", p.Name, v.Text(), want)
-	}
 	switch p.Kind {
 	case KindFloat, KindInt:
 		x, ok := v.Number()
@@ -312,9 +309,9 @@ func (p Param) Normalize(v Value) (Value, error) {
 			}
 		}
 	default:
-		return no("a value of a known type")
+		return Value{}, fmt.Errorf("parameter %s: found %q; want a value of a known type", p.Name, v.Text())
 	}
-	return no(p.Describe())
+	return Value{}, fmt.Errorf("parameter %s: found %q; want %s", p.Name, v.Text(), p.Describe())
 }
 
 // Describe says which values the parameter takes.

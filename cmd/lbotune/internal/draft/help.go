@@ -122,11 +122,10 @@ func (o *helped) understand() {
 		if m == nil {
 			continue
 		}
-		if x, err := strconv.ParseFloat(m[1], 64); err == nil {
-			o.lo = x
-		}
-		if x, err := strconv.ParseFloat(m[2], 64); err == nil {
-			o.hi = x
+		for i, end := range []*float64{&o.lo, &o.hi} {
+			if x, err := strconv.ParseFloat(m[i+1], 64); err == nil {
+				*end = x
+			}
 		}
 		if o.lo > 0 && o.kind == spaces.KindFloat && m[0][0] == '(' { // which is no value itself
 			o.lo *= 1.01

@@ -48,15 +48,13 @@ func (d *Program) TakeMetric(outputs ...Output) bool {
 	for _, o := range outputs {
 		inFile := o.Source != "" && o.Source != "stderr"
 		all, names := candidates(o.Text, d.Argv)
+		verb := "printed"
 		if inFile { // whose last number may be anything
+			verb = "wrote into " + o.Source
 			all = slices.DeleteFunc(all, func(m chosen) bool { return m.Rule.LastNumber })
 		}
 		if len(all) == 0 {
 			continue
-		}
-		verb := "printed"
-		if inFile {
-			verb = "wrote into " + o.Source
 		}
 		// Of equals the first, or, where little speaks for any, the one that is printed last, as results are.
 		best := slices.MaxFunc(all, func(a, b chosen) int {

@@ -107,10 +107,9 @@ func (g *guesser) shell(line string) string {
 	before := *g
 	before.taken = maps.Clone(g.taken)
 	calls := callsOf(line)
-	words := make([][]string, len(calls))
-	for i, c := range calls {
-		words[i] = c.words(line)
-		g.words(words[i])
+	words := lists.Map(calls, func(c call) []string { return c.words(line) })
+	for _, w := range words {
+		g.words(w)
 	}
 	if len(g.found) == 0 {
 		for _, w := range words {
