@@ -110,13 +110,9 @@ func wholeNumber(text []byte) (float64, kind) {
 
 func scanNonFinite(text []byte, mode numberMode) number {
 	const longest = len("\u2212infinity") + len("..")
-	mode.cut = mode.cut && len(text) <= longest
 	size := endOfToken(text[:min(len(text), longest)], mode)
-	if size == len(text) && mode.cut {
-		return number{}
-	}
 	value, k := parseNumber(bytes.TrimSuffix(text[:size], []byte(".")))
-	if k != nonFinite {
+	if k != nonFinite || mode.cut && size == len(text) {
 		return number{}
 	}
 	return number{value: value, size: size, kind: k}

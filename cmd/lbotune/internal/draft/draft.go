@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -228,12 +229,9 @@ func (w *writer) param(p spaces.Param, remark string) {
 	case p.Default.IsValid():
 		keys = append(keys, [2]string{"default", command.Literal(p.Default)})
 	}
-	width := 0
+	longest := slices.MaxFunc(keys, func(a, b [2]string) int { return len(a[0]) - len(b[0]) })
 	for _, k := range keys {
-		width = max(width, len(k[0]))
-	}
-	for _, k := range keys {
-		w.line("%-*s = %s", width, k[0], k[1])
+		w.line("%-*s = %s", len(longest[0]), k[0], k[1])
 	}
 }
 
