@@ -191,6 +191,7 @@ func TestMissingValues(t *testing.T) {
 		{loss, "loss: 3\nloss: [5, 3]\n", 3}, // a history
 		{loss, "loss: 3\nloss: [[5], [3]]\n", 3},
 		{loss, "loss: 3\nloss: [1] 5\n", 3}, // R counts what it prints
+		{parser.Rule{Metric: ">"}, "> min(fit$cvm)\n[1] 0.3127419\n", none},
 		{loss, "loss: 3\nloss: (1) mean\n", 3},
 		{loss, "loss: 3\nloss: [0,5]\n", 3},
 		{loss, "loss: 3\nloss: [2][5/10]\n", 3},

@@ -352,8 +352,11 @@ func (c *column) advance(text []byte, line int, heads []*header) (r *row) {
 
 // read appends what the row has in the column.
 func (c *column) read(r *row, l line, found []occurrence) []occurrence {
-	cell := r.cells[c.table.index(string(c.name))]
-	at := skipBrackets([]byte(cell.text), 0)
+	place, at := c.table.index(string(c.name)), 0
+	cell := r.cells[place]
+	if place > 0 { // in the first, R counts what it prints: "[1] 0.3"
+		at = skipBrackets([]byte(cell.text), 0)
+	}
 	number := scanValue([]byte(cell.text)[at:], numberMode{cut: l.cut})
 	word := qualifierNamed([]byte(c.label))
 	labelled := r.label == c.label || word != unqualified && word == r.qualifier()
