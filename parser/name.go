@@ -121,7 +121,7 @@ func numberAfter(l line, end int, step bool) (start int, n number) {
 		return start, number{}
 	}
 	start = skipWrapper(l.text, start)
-	if len(bytes.Trim(l.text[end:start], blanksAndQuotes)) > 0 {
+	if start < len(l.text) && bytes.IndexByte([]byte("[("), l.text[start]) >= 0 && len(bytes.Trim(l.text[end:start], blanksAndQuotes)) > 0 {
 		start = skipBrackets(l.text, start)
 	}
 	return start, scanValue(l.text[start:], numberMode{cut: l.cut, ratio: step})
@@ -219,9 +219,6 @@ var wrapperRE = regexp.MustCompile(`^(?:[A-Za-z\d.]*\.)?(?:[tT]ensor|[aA]rray|De
 // skipBrackets goes past the brackets around one number: "[0.3]", "(0.3,)". A list of several is a
 // history, "[1] 0.3" counts what is printed, and "(1) mean" is one of a list.
 func skipBrackets(text []byte, i int) int {
-	if i == len(text) || text[i] != '[' && text[i] != '(' {
-		return i
-	}
 	m := bracketsRE.FindSubmatch(text[i:])
 	if m == nil || len(m[1]) > len(m[3]) {
 		return i

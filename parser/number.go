@@ -109,8 +109,7 @@ func wholeNumber(text []byte) (float64, kind) {
 }
 
 func scanNonFinite(text []byte, mode numberMode) number {
-	const longest = len("\u2212infinity") + len("..")
-	size := endOfToken(text[:min(len(text), longest)], mode)
+	size := endOfToken(text[:min(len(text), len("\u2212infinity"+".."))], mode)
 	value, k := parseNumber(bytes.TrimSuffix(text[:size], []byte(".")))
 	if k != nonFinite || mode.cut && size == len(text) {
 		return number{}
