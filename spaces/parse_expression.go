@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lbotune/lbotune/internal/lists"
 )
 
 // token is a word of a relation, as it stands there; the end is empty.
@@ -183,13 +185,10 @@ func (p *parser) comparable(a, b expression) {
 		return
 	}
 	value := b.eval(nil)
-	var allowed []string
-	for _, c := range a.of.Choices {
-		if equal(c, value) {
-			return
-		}
-		allowed = append(allowed, c.Text())
+	if slices.ContainsFunc(a.of.Choices, func(c Value) bool { return equal(c, value) }) {
+		return
 	}
+	allowed := lists.Map(a.of.Choices, Value.Text)
 	if len(allowed) == 0 { // a range may become narrower than a relation expects
 		if _, err := a.of.Normalize(value); err == nil || !p.condition {
 			return
