@@ -304,6 +304,27 @@ func TestTheRecordComesBeforeTheModel(t *testing.T) {
 }
 
 // drag holds the mouse down from one place to another.
+// brush drags from one place to another until the page shows what is wanted: as parts of it arrive, what
+// is below them moves.
+func (b *browser) brush(place, shown, want string) {
+	b.t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); b.do(chromedp.KeyEvent(kb.Escape)) {
+		b.eval(`document.querySelector('#parallel').scrollIntoView({block: 'center'})`)
+		var at struct{ X, From, To float64 }
+		if err := json.Unmarshal([]byte(b.eval(place)), &at); err != nil {
+			b.t.Fatal(err)
+		}
+		b.drag(at.X, at.From, at.To)
+		for range 20 {
+			if b.eval(shown) == want {
+				return
+			}
+			time.Sleep(25 * time.Millisecond)
+		}
+	}
+	b.t.Fatalf("%s is never %s", shown, want)
+}
+
 func (b *browser) drag(x, from, to float64) {
 	b.t.Helper()
 	call := func(kind input.DispatchMouseEventType, y float64) {
@@ -372,15 +393,11 @@ func TestWorkingWithAPage(t *testing.T) {
 	grow()
 	b.await(`document.querySelectorAll('#history a').length + document.querySelector('#history svg').dataset.y.split(' ')[2]`, "241")
 
-	b.eval(`document.querySelector('.tools details').open = false; document.querySelector('#parallel').scrollIntoView({block: 'center'})`)
-	var at struct{ X, Top, Low float64 }
-	if err := json.Unmarshal([]byte(b.eval(`(() => { const r = document.querySelector('#parallel .hold').getBoundingClientRect();
-		return JSON.stringify({x: r.x + r.width / 2, top: r.top, low: r.bottom}) })()`)), &at); err != nil {
-		t.Fatal(err)
-	}
+	b.eval(`document.querySelector('.tools details').open = false`)
 	dim := `document.querySelectorAll('#history a.dim').length + ' ' + document.querySelectorAll('#all tr.dim').length`
-	b.drag(at.X, at.Low-1, at.Top+(at.Low-at.Top)*0.79) // x below 0.2 or so
-	b.await(`document.querySelectorAll('#history a:not(.dim)').length`, b.eval(`[...document.querySelectorAll('#trials .trial')].filter(t => [...t.querySelectorAll('tr')].some(r => r.cells[0].textContent === 'x' && +r.cells[1].textContent < 0.2)).length`))
+	b.brush(`(() => { const r = document.querySelector('#parallel .hold').getBoundingClientRect();
+		return JSON.stringify({x: r.x + r.width / 2, from: r.bottom - 1, to: r.top + r.height * 0.79}) })()`, // x below 0.2 or so
+		`document.querySelectorAll('#history a:not(.dim)').length`, b.eval(`[...document.querySelectorAll('#trials .trial')].filter(t => [...t.querySelectorAll('tr')].some(r => r.cells[0].textContent === 'x' && +r.cells[1].textContent < 0.2)).length`))
 	if b.eval(dim) == "0 0" {
 		t.Error("nothing is dim")
 	}
@@ -415,17 +432,12 @@ func TestRangeOfTheObjective(t *testing.T) {
 	url := serving(t, v.Run, v.Handler)
 	b.open(url + "/?token=secret")
 	b.await(`document.querySelectorAll('#parallel a').length`, "8")
-	b.eval(`document.querySelector('#parallel').scrollIntoView({block: 'center'})`)
-	var at struct{ X, From, To float64 } // of the trials with 2 and 4
-	if err := json.Unmarshal([]byte(b.eval(`(() => { const svg = document.querySelector('#parallel svg'), x = +[...svg.querySelectorAll('line.axis')].at(-1).getAttribute('x1');
+	bright := `[...document.querySelectorAll('#history a:not(.dim)')].map(a => a.getAttribute('href')).join()`
+	b.brush(`(() => { // the trials with 2 and 4
+		 const svg = document.querySelector('#parallel svg'), x = +[...svg.querySelectorAll('line.axis')].at(-1).getAttribute('x1');
 		const y = n => +document.querySelector('#parallel a[href="#t' + n + '"] path').getAttribute('d').split(' ').at(-1);
 		const on = y => new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
-		return JSON.stringify({x: on(0).x, from: on(y(2)).y + 5, to: on(y(4)).y - 5}) })()`)), &at); err != nil {
-		t.Fatal(err)
-	}
-	bright := `[...document.querySelectorAll('#history a:not(.dim)')].map(a => a.getAttribute('href')).join()`
-	b.drag(at.X, at.From, at.To)
-	b.await(bright, "#t2,#t3,#t4")
+		return JSON.stringify({x: on(0).x, from: on(y(2)).y + 5, to: on(y(4)).y - 5}) })()`, bright, "#t2,#t3,#t4")
 	more(20)
 	b.await(`document.querySelectorAll('#parallel a').length`, "9")
 	b.await(bright, "#t2,#t3,#t4")
@@ -462,17 +474,12 @@ func TestRangeOfALongName(t *testing.T) {
 	url := serving(t, v.Run, v.Handler)
 	b.open(url + "/?token=secret")
 	b.await(`document.querySelectorAll('#parallel a').length`, "8")
-	b.eval(`document.querySelector('#parallel').scrollIntoView({block: 'center'})`)
-	var at struct{ X, From, To float64 } // below the fourth trial
-	if err := json.Unmarshal([]byte(b.eval(`(() => { const svg = document.querySelector('#parallel svg'), x = +svg.querySelector('line.axis').getAttribute('x1');
+	bright := `[...document.querySelectorAll('#history a:not(.dim)')].map(a => a.getAttribute('href')).sort().join()`
+	b.brush(`(() => { // below the fourth trial
+		 const svg = document.querySelector('#parallel svg'), x = +svg.querySelector('line.axis').getAttribute('x1');
 		const y = n => +document.querySelector('#parallel a[href="#t' + n + '"] path').getAttribute('d').match(/[\d.]+ ([\d.]+)/)[1];
 		const on = y => new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
-		return JSON.stringify({x: on(0).x, from: on(y(4)).y + 5, to: on(y(1)).y + 5}) })()`)), &at); err != nil {
-		t.Fatal(err)
-	}
-	bright := `[...document.querySelectorAll('#history a:not(.dim)')].map(a => a.getAttribute('href')).sort().join()`
-	b.drag(at.X, at.From, at.To)
-	b.await(bright, "#t1,#t2,#t3")
+		return JSON.stringify({x: on(0).x, from: on(y(4)).y + 5, to: on(y(1)).y + 5}) })()`, bright, "#t1,#t2,#t3")
 	more(0.1, 99)
 	b.await(`document.querySelectorAll('#parallel a').length`, "9")
 	b.await(bright, "#t1,#t2,#t3,#t9")
