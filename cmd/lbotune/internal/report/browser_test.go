@@ -51,34 +51,29 @@ func openBrowser(t *testing.T) *browser {
 	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Skip("chromium is not installed")
 	}
+	dir := t.TempDir() // in which it leaves what it does not remove
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.Env("TMPDIR="+dir),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1100, 900), chromedp.UserDataDir(dir))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
 	b := &browser{t: t}
-	var err error
-	for range 3 { // it may crash as it starts, of which the page knows nothing
-		dir := t.TempDir() // in which it leaves what it does not remove
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.Env("TMPDIR="+dir),
-			chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1100, 900), chromedp.UserDataDir(dir))
-		ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-		t.Cleanup(cancel)
-		b.ctx, cancel = chromedp.NewContext(ctx)
-		t.Cleanup(cancel)
-		if err = chromedp.Listen(b.ctx, b.hear); err == nil {
-			return b
+	b.ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	err := chromedp.Listen(b.ctx, func(e any) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		switch e := e.(type) {
+		case *runtime.EventConsoleAPICalled, *runtime.EventExceptionThrown, *log.EventEntryAdded:
+			text, _ := json.Marshal(e)
+			b.heard = append(b.heard, string(text))
+		case *network.EventRequestWillBeSent:
+			b.requests = append(b.requests, e.Request.URL)
 		}
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal(err)
-	return nil
-}
-
-func (b *browser) hear(e any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch e := e.(type) {
-	case *runtime.EventConsoleAPICalled, *runtime.EventExceptionThrown, *log.EventEntryAdded:
-		text, _ := json.Marshal(e)
-		b.heard = append(b.heard, string(text))
-	case *network.EventRequestWillBeSent:
-		b.requests = append(b.requests, e.Request.URL)
-	}
+	return b
 }
 
 func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
