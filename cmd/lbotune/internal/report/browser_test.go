@@ -51,7 +51,11 @@ func openBrowser(t *testing.T) *browser {
 	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Skip("chromium is not installed")
 	}
-	dir := t.TempDir() // in which it leaves what it does not remove
+	dir, err := os.MkdirTemp("", "page") // not t.TempDir: of a socket below a long name it crashes
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // what it leaves
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.Env("TMPDIR="+dir),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1100, 900), chromedp.UserDataDir(dir))
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
@@ -59,7 +63,7 @@ func openBrowser(t *testing.T) *browser {
 	b := &browser{t: t}
 	b.ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	err := chromedp.Listen(b.ctx, func(e any) {
+	err = chromedp.Listen(b.ctx, func(e any) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		switch e := e.(type) {
