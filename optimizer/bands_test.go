@@ -156,7 +156,7 @@ func bandsOf(t *testing.T, f func([]float64) float64, d int, seed uint64, noise 
 // The bands that are shown hold the truth about as often as they say. Their factors were chosen on
 // these three kinds of functions; TestBandsHold of bench/suites judges them on others.
 func TestBandsHold(t *testing.T) {
-	counts, seeds := []int{10, 14, 29, 60}, effort.Sequential[uint64](1, 4, 40)
+	counts, seeds := []int{10, 14, 29, 60}, effort.Sequential[uint64](1, 8, 40)
 	for name, family := range map[string]func(*rand.Rand, int) func([]float64) float64{"waves": waves, "bumps": bumps, "nets": nets} {
 		var all [3]coverage
 		for _, noise := range []float64{0, 0.02, 0.1, 0.3} {

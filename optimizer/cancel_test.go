@@ -166,8 +166,7 @@ func TestWhatWasBrokenOffLeavesNoTrace(t *testing.T) {
 					}
 					opt, until, answered := c.start(t, 3, 30), 1, false
 					for ; !answered; until++ {
-						// The prior mean of earlier studies takes few of many looks. Two show all that one does.
-						if c.earlier == 0 || !effort.Long() && (c.earlier == 1 || trial != trials[0]) {
+						if c.earlier == 0 { // whose prior mean takes few of many looks
 							until += until / 8
 						}
 						// What one call has finished the next begins after: so ones that end soon follow.

@@ -18,7 +18,7 @@ func TestContract(t *testing.T) {
 	}{
 		"random":    {60, optimizer.Settings{Method: optimizer.MethodRandom}},
 		"sobol":     {60, optimizer.Settings{Method: optimizer.MethodSobol}},
-		"lipschitz": {effort.Sequential(20, 25, 40), optimizer.Settings{Method: optimizer.MethodLipschitz}},
+		"lipschitz": {40, optimizer.Settings{Method: optimizer.MethodLipschitz}},
 		"lbo":       {effort.Sequential(15, 20, 40), optimizer.Settings{}},
 	} {
 		t.Run(name, func(t *testing.T) {

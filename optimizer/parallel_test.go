@@ -112,7 +112,7 @@ const alike = 1e-3
 // still running. Discrete parameters are equal or far apart in the cube, so that one
 // distance serves all.
 func TestProposalsDifferFromThePending(t *testing.T) {
-	widths := effort.Sequential([]int{8}, []int{8, 32}, []int{2, 4, 8, 16, 32, 64})
+	widths := effort.Sequential([]int{8}, []int{2, 8, 32}, []int{2, 4, 8, 16, 32, 64})
 	for _, s := range surfaces(t) {
 		for _, workers := range widths {
 			for _, mode := range []string{"rounds", "asynchronous"} {
