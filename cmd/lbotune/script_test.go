@@ -28,17 +28,9 @@ func TestMain(m *testing.M) {
 			signal.Notify(make(chan os.Signal, 1), sig)
 		}
 	}
+	_ = flag.Set("test.parallel", "8") // however few processors there are: they wait for programs
 	maps.Copy(spec.Launchers, toys())
-	testscript.Main(waiting{m}, map[string]func(){"lbotune": main})
-}
-
-// waiting runs tests that mostly wait for programs.
-type waiting struct{ m *testing.M }
-
-func (w waiting) Run() int {
-	flag.Parse()
-	_ = flag.Set("test.parallel", "8") // however few processors there are
-	return w.m.Run()
+	testscript.Main(m, map[string]func(){"lbotune": main})
 }
 
 // The scripts are the program's behaviour as people see it. Beside testscript's
