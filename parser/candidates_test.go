@@ -44,12 +44,15 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// A dictionary as Python prints it, and a brace at a line's end, look like JSON and are none.
+// A dictionary as Python prints it, and a brace at a line's end, look like JSON and are none. Names are found before
+// what stands between them and their numbers, too.
 func TestCandidatesBesideJSON(t *testing.T) {
 	for log, want := range map[string][]string{
 		"{'loss': 1.21, 'epoch': 2.9}\n{'eval_loss': 1.302, 'epoch': 3.0}\n{\"f1\": 0.5}\n": {"loss", "epoch", "eval_loss", "f1", ""},
-		"epoch 1 {\nloss=0.5\n}\n":          {"epoch", "loss"},
-		"acc=0.5 {\n\"loss\": 0.5\n} x=3\n": {"acc", "loss", ""},
+		"epoch 1 {\nloss=0.5\n}\n":            {"epoch", "loss"},
+		"acc=0.5 {\n\"loss\": 0.5\n} x=3\n":   {"acc", "loss", ""},
+		"epoch [1/5] loss [0.25] acc [0.5]\n": {"loss", "acc", ""},
+		"loss: [0.25], 損失：0.5\n":              {"loss", "損失", ""},
 	} {
 		var got []string
 		for _, c := range parser.Candidates([]byte(log)) {

@@ -121,7 +121,7 @@ func numberAfter(l line, end int, step bool) (start int, n number) {
 		return start, number{}
 	}
 	start = skipWrapper(l.text, start)
-	if start < len(l.text) && bytes.IndexByte([]byte("[("), l.text[start]) >= 0 && len(bytes.Trim(l.text[end:start], blanksAndQuotes)) > 0 {
+	if rest := l.text[start:]; len(rest) > 0 && bytes.IndexByte([]byte("[("), rest[0]) >= 0 && (len(bytes.Trim(l.text[end:start], blanksAndQuotes)) > 0 || realRE.Match(rest)) {
 		start = skipBrackets(l.text, start)
 	}
 	return start, scanValue(l.text[start:], numberMode{cut: l.cut, ratio: step})
@@ -232,6 +232,9 @@ func skipBrackets(text []byte, i int) int {
 }
 
 var bracketsRE = regexp.MustCompile(`^([\[(]+)\s*([^\s,\[\]()]+)\s*,?\s*([\])]+)\s*(\S*)`)
+
+// realRE finds a number in brackets that counts nothing, as the 3 of "epoch [3]" does.
+var realRE = regexp.MustCompile(`^\[+\s*[-+]?\d*(?:\.|[eE]-)\d`)
 
 const blanksAndQuotes = " \t\\\"'"
 

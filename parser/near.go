@@ -27,9 +27,9 @@ const (
 	unrelated
 )
 
-// pairPattern finds names of up to four words that stand before numbers, or before such as tensor(0.3).
+// pairPattern finds names of up to four words that stand before numbers, or before such as [0.3] and tensor(0.3).
 var pairPattern = regexp.MustCompile(
-	`([\pL_][\pL\pN_./@$#%-]*(?: [\pL_(][\pL\pN_./@$#%()-]*){0,3})["'\x60\]\\]{0,3}\s*(?:->|=>|:=|[:=|│]|\s)\s*["']?(?:[\w.]*(?:[tT]ensor|[aA]rray|Decimal|float\d\d|int\d\d)\()?(?:[-+.]{0,2}\d|[-+]?(?i:nan|inf)\b)`)
+	`([\pL_][\pL\pN_./@$#%-]*(?: [\pL_(][\pL\pN_./@$#%()-]*){0,3})["'\x60\]\\]{0,3}\s*(?:->|=>|:=|[:=|│→：＝]|\s)\s*["']?\[{0,2}(?:[\w.]*(?:[tT]ensor|[aA]rray|Decimal|float\d\d|int\d\d)\()?(?:[-+.]{0,2}\d|[-+]?(?i:nan|inf)\b)`)
 
 // explainer can say why nothing was found of a metric.
 type explainer interface {

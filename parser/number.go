@@ -82,8 +82,9 @@ func scanValue(text []byte, mode numberMode) number {
 	return n
 }
 
-// moreRE finds a power of ten by which the number before it is multiplied, or what became of the number.
-var moreRE = regexp.MustCompile(`^(?:[xX×*·⋅][ \t]*)?10(?:\^|\*\*|[⁰¹²³⁴-⁹⁺⁻])\S*|^(?:-+>|=>|→)[ \t]*[-+]?\.?\d\S*`)
+// powerRE finds a power of ten by which the number before it is multiplied, moreRE also what became of the number.
+var powerRE = regexp.MustCompile(`^(?:[xX×*·⋅][ \t]*)?10(?:\^|\*\*|[⁰¹²³⁴-⁹⁺⁻])\S*`)
+var moreRE = regexp.MustCompile(powerRE.String() + `|^(?:-+>|=>|→)[ \t]*[-+]?\.?\d\S*`)
 
 // thousands gives the end of a number at the start of text that has blanks between its digits, 0 if it
 // has none; size is that of its first digits.

@@ -114,9 +114,10 @@ func TestValuesAllWays(t *testing.T) {
 		{"0.5 123", 0.5, map[int]float64{last: 123}},
 		{"0.5 x 10 runs", 0.5, map[int]float64{last: 10}},
 		{"0.5 ± 0.1", 0.5, nil},
-		{"[0.3]", 0.3, map[int]float64{behindBlank: 7}},
+		{"[0.3]", 0.3, nil},
+		{"[3]", 3, map[int]float64{behindBlank: 7}}, // which counts something
 		{"(0.3)", 0.3, map[int]float64{behindBlank: 7}},
-		{"[[0.3]]", 0.3, map[int]float64{behindBlank: 7}},
+		{"[[0.3]]", 0.3, nil},
 	} {
 		for i, way := range ways {
 			t.Run(way.name+" "+c.text, func(t *testing.T) {
@@ -241,6 +242,13 @@ func TestMissingValues(t *testing.T) {
 		{parser.Rule{Metric: "loss", Pick: "mean"}, "loss: 3\nloss: 5\nloss: N/A\n", 4},
 		{parser.Rule{Metric: "loss", Pick: "first"}, "loss: N/A\nloss: 5\n", 5},
 		{parser.Rule{Regex: `loss.*?([\d.]+)`}, "loss=\u22124\n", none},
+		{loss, "loss: 3\nif loss == 0: stop\n", 3},
+		{loss, "loss: 3\nassert (loss == 0)\n", 3},
+		{loss, "loss: 3\nloss == 0.5, lr == 0.1\n", none},
+		{loss, "loss [3.5] acc [0.5]\n", 3.5},
+		{loss, "loss 3\nloss [0.5] 0.3\n", 3},
+		{loss, "  Test metric   DataLoader 0   DataLoader 1\n     loss          3.5            2.5\n", 3.5},
+		{parser.Rule{Metric: "loss DataLoader 1"}, "  Test metric   DataLoader 0   DataLoader 1\n     loss          3.5            2.5\n", 2.5},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			got, err := read(t, c.rule, parser.Stdout, c.text)
@@ -275,6 +283,27 @@ func TestNotFiniteIsSaid(t *testing.T) {
 	} {
 		if _, err := read(t, parser.Rule{Metric: "loss"}, parser.Stdout, "loss="+text+"\n"); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// A power of ten behind a group is a part of the number, unless the expression knows of it.
+func TestPowersBehindGroups(t *testing.T) {
+	const none = 1e9
+	for _, c := range []struct {
+		expr, text string
+		want       float64
+	}{
+		{`loss (\S+)`, "1.5 x 10^-3", none},
+		{`loss ([\d.]+)`, "1.5×10⁻³", none},
+		{`loss (\S+).*`, "1.5 * 10**-3 J", none},
+		{`loss (\S+) x 10\^-3`, "1.5 x 10^-3", 1.5},
+		{`loss (\S+)`, "0.6 -> 0.4", 0.6},
+		{`loss (\S+)`, "0.5 x 10 runs", 0.5},
+	} {
+		got, err := read(t, parser.Rule{Regex: c.expr}, parser.Stdout, "loss 7\nloss "+c.text+"\n")
+		if (err != nil) != (c.want == none) || err == nil && got.Value != c.want {
+			t.Errorf("%s of %q: %v, %v; want %v", c.expr, c.text, got.Value, err, c.want)
 		}
 	}
 }

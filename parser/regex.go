@@ -83,7 +83,7 @@ func (m *regexMatcher) read(l line, start, end int) occurrence {
 	if l.cut && end == len(l.text) {
 		return o
 	}
-	if i := m.groupsDigits(l.text, end); i > 0 && bytes.IndexByte(token, '.') < 0 && isDecimal(token) {
+	if i := m.goesOn(l.text, token, end); i > 0 && isDecimal(token) {
 		o.end, o.part = i, string(token)
 		return o
 	}
@@ -91,10 +91,15 @@ func (m *regexMatcher) read(l line, start, end int) occurrence {
 	return o
 }
 
-// groupsDigits reports where the digits end that follow what is captured behind a sign that some
-// locales and languages put between digits, 0 for none. An expression that has the sign itself knows of it.
-func (m *regexMatcher) groupsDigits(text []byte, end int) int {
-	if end+1 >= len(text) || strings.IndexByte(",'_", text[end]) < 0 || !isDigit(text[end+1]) || strings.IndexByte(m.re.String(), text[end]) >= 0 {
+// goesOn reports where the number ends of which the captured token is only the beginning, 0 if it is all of it:
+// before a power of ten, or before a sign that some locales and languages put between digits. An expression that
+// has the power or the sign itself knows of it.
+func (m *regexMatcher) goesOn(text, token []byte, end int) int {
+	rest, expr := bytes.TrimLeft(text[end:], " \t"), m.re.String()
+	if size := len(powerRE.Find(rest)); size > 0 && !strings.Contains(expr, "10") {
+		return len(text) - len(rest) + size
+	}
+	if bytes.IndexByte(token, '.') >= 0 || end+1 >= len(text) || strings.IndexByte(",'_", text[end]) < 0 || !isDigit(text[end+1]) || strings.IndexByte(expr, text[end]) >= 0 {
 		return 0
 	}
 	return skipDigits(text, end+1)

@@ -128,7 +128,11 @@ func scanInstead(text []byte, word string, mode numberMode) number {
 	if !strings.ContainsRune("=<>≤≥~≈$€£¥", sign) || !startsNumber(text[at:]) {
 		return number{}
 	}
-	return number{size: at + endOfToken(text[at:], mode), kind: unreadable}
+	size = at + endOfToken(text[at:], mode)
+	if sign == '=' && size < len(text) && strings.IndexByte(":)", text[size]) >= 0 {
+		return number{} // the condition of "if loss == 0:"
+	}
+	return number{size: size, kind: unreadable}
 }
 
 // header is a line that names the columns of a table. It counts as one when the
