@@ -216,15 +216,16 @@ func closing(ctx context.Context, st *study.State, l study.Layout) string {
 	if b == nil || st.Closed == nil || len(st.Order) < 5 {
 		return ""
 	}
-	var today, first *study.Trial // of what holds the limits
+	var today, first *study.Trial // of what holds the limits: with today's values, and the best that the model did not choose
 	designed, busy := 0, time.Duration(0)
 	for _, t := range st.Trials {
-		holds, initial := t.Succeeded() && st.Feasible(t), t.Origin == optimizer.OriginInitial
+		given := t.Origin == optimizer.OriginDefault
+		holds, initial := t.Succeeded() && st.Feasible(t), given || t.Origin == optimizer.OriginInitial
 		designed += either(initial, 1, 0)
-		switch {
-		case holds && t.Origin == optimizer.OriginDefault:
+		if holds && given {
 			today = t
-		case holds && initial && (first == nil || st.Compare(t, first) < 0):
+		}
+		if holds && initial && (first == nil || st.Compare(t, first) < 0) {
 			first = t
 		}
 		for _, a := range t.Attempts {
@@ -237,7 +238,7 @@ func closing(ctx context.Context, st *study.State, l study.Layout) string {
 	if today != nil && today != b {
 		from = append(from, short(today.Value)+" with today's values")
 	}
-	if first != nil && first != b {
+	if first != nil && first != b && first != today {
 		from = append(from, fmt.Sprintf("%s after %s", short(first.Value), count(designed, "initial trial")))
 	}
 	s := rows{width: 8}
@@ -245,6 +246,8 @@ func closing(ctx context.Context, st *study.State, l study.Layout) string {
 		all := st.Hypervolumes()
 		designed = min(designed, len(all))
 		s.add("gained:", "hypervolume %s, from %s after the first %s", short(all[len(all)-1]), short(all[designed-1]), count(designed, "trial"))
+	} else if today == b {
+		s.add("gained:", "nothing: today's values are the best")
 	} else if len(from) > 0 && f.Feasible && f.Runs == 0 { // a mean of repeats is not to be compared with one value
 		s.add("gained:", "%s %s, from %s", oneLine(st.Config.Objective().Name), f.BestText(), strings.Join(from, " and "))
 	}

@@ -23,10 +23,9 @@ type Listed struct {
 	Failed   int       `json:"failed"`
 	Metric   string    `json:"metric,omitempty"`
 	Best     *float64  `json:"best,omitempty"`
+	Over     bool      `json:"over_limit,omitempty"` // the best is, as all are
 	Updated  time.Time `json:"updated,omitzero"`
 	Error    string    `json:"error,omitempty"`
-	// Over says that the best is over a limit, as all are.
-	Over bool `json:"-"`
 }
 
 // Folder shows the studies below a folder, with a page for each.
