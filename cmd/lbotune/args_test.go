@@ -2,9 +2,12 @@ package main
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 )
 
 // A command takes as many arguments as its usage names.
@@ -23,5 +26,13 @@ func TestArgumentsFollowTheUsage(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestImportanceOfNothingGained(t *testing.T) {
+	im := &report.Importance{Objective: "loss", From: "first", Trial: 1, Start: 0.5, End: 0.5,
+		Params: []report.ParamRow{{Param: "x", Gain: report.Interval{Value: 1}}, {Param: "y", Gain: report.Interval{Value: -0.001, Low: -0.002}}}}
+	if got := importanceText(im); strings.Contains(got, "-0") || !strings.Contains(got, "; gain: none, from 0.5 (first) to 0.5 (trial 1)\n") {
+		t.Error(got)
 	}
 }

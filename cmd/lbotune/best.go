@@ -285,7 +285,8 @@ func matters(ctx context.Context, st *study.State) (text string, remarks []strin
 	var parts []string
 	for _, r := range im.Ranked() {
 		if len(parts) < 3 && (len(parts) == 0 || r.Total.Value >= 0.1) {
-			parts = append(parts, fmt.Sprintf("%s (%.0f %%, %.0f to %.0f)", oneLine(r.Param), 100*r.Total.Value, 100*r.Total.Low, 100*r.Total.High))
+			value, ends := r.Total.Percents()
+			parts = append(parts, fmt.Sprintf("%s (%s, %s)", oneLine(r.Param), value, ends))
 		}
 	}
 	return fmt.Sprintf("%s of %s", strings.Join(parts, ", "), oneLine(im.Variance())), s.Remarks

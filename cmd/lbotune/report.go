@@ -221,12 +221,13 @@ func importanceText(im *report.Importance) string {
 			continue
 		}
 		for _, v := range []report.Interval{r.Total, r.Main, r.Good, im.Share(r.Gain)} {
-			row = append(row, fmt.Sprintf("%.0f %%", 100*v.Value), fmt.Sprintf("%.0f to %.0f", 100*v.Low, 100*v.High))
+			value, ends := v.Percents()
+			row = append(row, value, ends)
 		}
 		rows = append(rows, row)
 	}
-	return tableText(rows) + fmt.Sprintf("shares of %s; gain: from %s (%s) to %s (trial %d)\n",
-		oneLine(im.Variance()), short(im.Start), im.From, short(im.End), im.Trial)
+	return tableText(rows) + fmt.Sprintf("shares of %s; gain: %sfrom %s (%s) to %s (trial %d)\n",
+		oneLine(im.Variance()), when(im.Start == im.End, "none, "), short(im.Start), im.From, short(im.End), im.Trial)
 }
 
 func newExplain(g *global) *cobra.Command {

@@ -335,3 +335,17 @@ func TestGainOfTheConfirmed(t *testing.T) {
 		t.Errorf("the way leads to %v, trial %d; want 0.6, trial %d, as the best is %d", im.End, im.Trial, second, s.Best)
 	}
 }
+
+// Where nothing is better than what the study began with, no parameter contributes to what was gained. Shares
+// that round to nothing have no sign.
+func TestNothingGained(t *testing.T) {
+	h := begin(t, float("x"), float("y"))
+	h.trial(0.3, 0.3)
+	s := scattered(h, 14).of(false)
+	if s.ablation() != nil || s.sensitivity() == nil {
+		t.Errorf("%d pictures of what was gained, %d of what matters", len(s.ablation()), len(s.sensitivity()))
+	}
+	if got := (Interval{-0.001, -0.004, -0}).percent(); got != "0 % (0 to 0)" {
+		t.Error(got)
+	}
+}

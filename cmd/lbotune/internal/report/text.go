@@ -4,6 +4,7 @@ import (
 	_ "embed" // for the templates
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"text/template"
 )
@@ -26,7 +27,13 @@ func (s *Study) Markdown(w io.Writer) error {
 	return texts.ExecuteTemplate(w, "markdown", map[string]any{"Study": s, "Tiles": s.tiles(), "Words": strings.Join(s.words(), " ")})
 }
 
-// percent is an interval as people read it.
+// Percents are an interval's value and ends as people read them.
+func (v Interval) Percents() (value, ends string) {
+	whole := func(share float64) float64 { return math.Round(100*share) + 0 } // never -0
+	return fmt.Sprintf("%.0f %%", whole(v.Value)), fmt.Sprintf("%.0f to %.0f", whole(v.Low), whole(v.High))
+}
+
 func (v Interval) percent() string {
-	return fmt.Sprintf("%.0f %% (%.0f to %.0f)", 100*v.Value, 100*v.Low, 100*v.High)
+	value, ends := v.Percents()
+	return value + " (" + ends + ")"
 }
