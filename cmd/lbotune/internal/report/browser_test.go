@@ -200,12 +200,14 @@ func TestPagesInABrowser(t *testing.T) {
 	if width := b.eval("document.querySelector('#slice svg').getBoundingClientRect().width <= 380"); width != "true" {
 		t.Error("the picture of the only parameter is as wide as the page")
 	}
-	// On a telephone the history is seen from its first trial to its last, in letters that can be read.
+	// On a telephone the history and the timeline are seen from their first trial to their last, in letters that can be read.
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 400, Height: 800, DeviceScaleFactor: 1})
 	b.open("file://" + filepath.Join(dir, "finished.html"))
-	if got := b.eval(`(() => { const card = document.getElementById('history'), tick = card.querySelector('.tick').getBoundingClientRect();
-		return (card.scrollWidth <= card.clientWidth) + ' ' + (card.scrollHeight <= card.clientHeight) + ' ' + (tick.height > 10 && tick.left >= 0) })()`); got != "true true true" {
-		t.Errorf("at a width of 400 the history does not fit: %s", got)
+	for _, id := range []string{"history", "timeline"} {
+		if got := b.eval(`(() => { const card = document.getElementById('` + id + `'), tick = card.querySelector('.tick').getBoundingClientRect();
+			return (card.scrollWidth <= card.clientWidth) + ' ' + (card.scrollHeight <= card.clientHeight) + ' ' + (tick.height > 10 && tick.left >= 0) })()`); got != "true true true" {
+			t.Errorf("at a width of 400 the %s does not fit: %s", id, got)
+		}
 	}
 	// Without scripts all is there, but for the marks.
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})

@@ -349,3 +349,23 @@ func TestNothingGained(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// The median that is drawn of several seeds is the one that is said.
+func TestQuartilesOfSeeds(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   [3]float64
+	}{
+		{[]float64{3}, [3]float64{3, 3, 3}},
+		{[]float64{3, 1}, [3]float64{1.5, 2, 2.5}},
+		{[]float64{9, 1, 2}, [3]float64{1.5, 2, 5.5}},
+		{[]float64{5, 4, 3, 2, 1}, [3]float64{2, 3, 4}},
+	} {
+		if got := quartilesOf(c.values); got != c.want {
+			t.Errorf("%v: %v, want %v", c.values, got, c.want)
+		}
+	}
+	if got := quartilesOf([]float64{1, math.NaN(), 2, 3, 4}); !math.IsNaN(got[2]) {
+		t.Errorf("with a seed that has no value yet: %v", got)
+	}
+}
