@@ -125,14 +125,12 @@ func scanInstead(text []byte, word string, mode numberMode) number {
 		size++
 	}
 	at := skipBlanks(text, size)
-	if !strings.ContainsRune("=<>≤≥~≈$€£¥", sign) || !startsNumber(text[at:]) {
+	end := at + endOfToken(text[at:], mode)
+	condition := sign == '=' && end < len(text) && strings.IndexByte(":)", text[end]) >= 0 // "if loss == 0:"
+	if condition || !strings.ContainsRune("=<>≤≥~≈$€£¥", sign) || !startsNumber(text[at:]) {
 		return number{}
 	}
-	size = at + endOfToken(text[at:], mode)
-	if sign == '=' && size < len(text) && strings.IndexByte(":)", text[size]) >= 0 {
-		return number{} // the condition of "if loss == 0:"
-	}
-	return number{size: size, kind: unreadable}
+	return number{size: end, kind: unreadable}
 }
 
 // header is a line that names the columns of a table. It counts as one when the

@@ -220,13 +220,11 @@ func closing(ctx context.Context, st *study.State, l study.Layout) string {
 	designed, busy := 0, time.Duration(0)
 	for _, t := range st.Trials {
 		given := t.Origin == optimizer.OriginDefault
-		holds, initial := t.Succeeded() && st.Feasible(t), given || t.Origin == optimizer.OriginInitial
+		initial := given || t.Origin == optimizer.OriginInitial
 		designed += either(initial, 1, 0)
-		if holds && given {
-			today = t
-		}
-		if holds && initial && (first == nil || st.Compare(t, first) < 0) {
-			first = t
+		if initial && t.Succeeded() && st.Feasible(t) {
+			today = either(given, t, today)
+			first = either(first == nil || st.Compare(t, first) < 0, t, first)
 		}
 		for _, a := range t.Attempts {
 			if !a.Started.IsZero() && a.Ended.After(a.Started) {
@@ -285,8 +283,7 @@ func matters(ctx context.Context, st *study.State) (text string, remarks []strin
 	var parts []string
 	for _, r := range im.Ranked() {
 		if len(parts) < 3 && (len(parts) == 0 || r.Total.Value >= 0.1) {
-			value, ends := r.Total.Percents()
-			parts = append(parts, fmt.Sprintf("%s (%s, %s)", oneLine(r.Param), value, ends))
+			parts = append(parts, fmt.Sprintf("%s (%.0f %%, %.0f to %.0f)", oneLine(r.Param), 100*r.Total.Value, 100*r.Total.Low, 100*r.Total.High))
 		}
 	}
 	return fmt.Sprintf("%s of %s", strings.Join(parts, ", "), oneLine(im.Variance())), s.Remarks

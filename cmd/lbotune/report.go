@@ -221,8 +221,7 @@ func importanceText(im *report.Importance) string {
 			continue
 		}
 		for _, v := range []report.Interval{r.Total, r.Main, r.Good, im.Share(r.Gain)} {
-			value, ends := v.Percents()
-			row = append(row, value, ends)
+			row = append(row, fmt.Sprintf("%.0f %%", report.Percent(v.Value)), fmt.Sprintf("%.0f to %.0f", report.Percent(v.Low), report.Percent(v.High)))
 		}
 		rows = append(rows, row)
 	}

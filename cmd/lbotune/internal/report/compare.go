@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/lbotune/lbotune/internal/lists"
@@ -112,8 +113,10 @@ func overlay(one *Study, groups []group) string {
 		}
 		quartiles := [3][]float64{}
 		for i := range least {
-			for q, value := range quartilesOf(lists.Map(g.courses, func(of []float64) float64 { return of[i] })) {
-				quartiles[q] = append(quartiles[q], value)
+			values := lists.Map(g.courses, func(of []float64) float64 { return of[i] })
+			slices.Sort(values)
+			for n, q := float64(len(values)), 0; q < len(quartiles); q++ { // of Hyndman's type 7, of which one is the median
+				quartiles[q] = append(quartiles[q], stat.Quantile((float64(q+1)/4*(n-1)+1)/n, stat.LinInterp, values, nil))
 			}
 		}
 		line := steps(quartiles[1])
@@ -135,19 +138,6 @@ func overlay(one *Study, groups []group) string {
 		c.text("name"+class, c.px(1)+8, y+4, label, 24)
 	}
 	return c.String()
-}
-
-// quartilesOf are the quartiles of values, of which the second is the median: nan if one of them is.
-func quartilesOf(values []float64) (q [3]float64) {
-	slices.Sort(values)
-	for i := range q {
-		at := float64(i+1) / 4 * float64(len(values)-1)
-		low, high := values[int(at)], values[int(math.Ceil(at))]
-		if q[i] = low + (at-math.Floor(at))*(high-low); math.IsNaN(values[0]) { // it comes first
-			q[i] = values[0]
-		}
-	}
-	return q
 }
 
 // setting is the same for studies that differ by nothing but their seed and place.

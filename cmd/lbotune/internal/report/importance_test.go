@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/combin"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -351,21 +353,19 @@ func TestNothingGained(t *testing.T) {
 }
 
 // The median that is drawn of several seeds is the one that is said.
-func TestQuartilesOfSeeds(t *testing.T) {
+func TestMedianOfSeeds(t *testing.T) {
+	one := scattered(begin(t, float("x")), 6).of(false)
 	for _, c := range []struct {
-		values []float64
-		want   [3]float64
-	}{
-		{[]float64{3}, [3]float64{3, 3, 3}},
-		{[]float64{3, 1}, [3]float64{1.5, 2, 2.5}},
-		{[]float64{9, 1, 2}, [3]float64{1.5, 2, 5.5}},
-		{[]float64{5, 4, 3, 2, 1}, [3]float64{2, 3, 4}},
-	} {
-		if got := quartilesOf(c.values); got != c.want {
-			t.Errorf("%v: %v, want %v", c.values, got, c.want)
+		bests  []float64
+		median float64
+	}{{[]float64{3, 1}, 2}, {[]float64{9, 1, 2}, 2}, {[]float64{5, 4, 3, 2, 1}, 3}, {[]float64{7, 1, 3, 5}, 4}} {
+		drawn := overlay(one, []group{
+			{courses: lists.Map(c.bests, func(best float64) []float64 { return []float64{10, best} })},
+			{courses: [][]float64{{10, c.median}}},
+		})
+		lines := regexp.MustCompile(`class="series s\d" d="([^"]*)"`).FindAllStringSubmatch(drawn, -1)
+		if len(lines) != 2 || lines[0][1] != lines[1][1] {
+			t.Errorf("%v: %q are not one line", c.bests, lines)
 		}
-	}
-	if got := quartilesOf([]float64{1, math.NaN(), 2, 3, 4}); !math.IsNaN(got[2]) {
-		t.Errorf("with a seed that has no value yet: %v", got)
 	}
 }

@@ -117,9 +117,6 @@ func (s *Study) amongGood() []string {
 // ablation has bars of what each parameter contributes on the way to the best trial.
 func (s *Study) ablation() []string {
 	return s.bars("Contribution to the gain", func(im *Importance) string {
-		if im.Start == im.End { // nothing was gained
-			return ""
-		}
 		return fmt.Sprintf("share, from %s (%s) to %s", num(im.Start), im.From, num(im.End))
 	}, func(im *Importance, r ParamRow) (Interval, float64) { g := im.Share(r.Gain); return g, g.Value })
 }
@@ -129,9 +126,6 @@ func (s *Study) ablation() []string {
 func (s *Study) bars(title string, label func(*Importance) string, of func(*Importance, ParamRow) (Interval, float64)) (out []string) {
 	for _, im := range s.Model.Importances() {
 		name, x := title, axis{hi: 1, label: label(&im)}
-		if x.label == "" {
-			continue
-		}
 		if s.state.Config.Several() {
 			name, x.label = name+" to "+im.Objective, im.Objective+": "+x.label
 		}
@@ -148,6 +142,9 @@ func (s *Study) bars(title string, label func(*Importance) string, of func(*Impo
 		}
 		slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Value, a.Value) })
 		rows = rows[:min(len(rows), 15)]
+		if !slices.ContainsFunc(rows, func(r row) bool { return r.Interval != Interval{} }) { // nothing was gained
+			continue
+		}
 		for _, r := range rows {
 			x.lo, x.hi = math.Min(x.lo, math.Max(math.Min(r.Low, r.Value), -1)), math.Max(x.hi, math.Min(r.High, 1.5))
 		}

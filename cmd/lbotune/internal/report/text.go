@@ -27,13 +27,10 @@ func (s *Study) Markdown(w io.Writer) error {
 	return texts.ExecuteTemplate(w, "markdown", map[string]any{"Study": s, "Tiles": s.tiles(), "Words": strings.Join(s.words(), " ")})
 }
 
-// Percents are an interval's value and ends as people read them.
-func (v Interval) Percents() (value, ends string) {
-	whole := func(share float64) float64 { return math.Round(100*share) + 0 } // never -0
-	return fmt.Sprintf("%.0f %%", whole(v.Value)), fmt.Sprintf("%.0f to %.0f", whole(v.Low), whole(v.High))
-}
+// Percent is a share in whole per cent, which is never -0.
+func Percent(share float64) float64 { return math.Round(100*share) + 0 }
 
+// percent is an interval as people read it.
 func (v Interval) percent() string {
-	value, ends := v.Percents()
-	return value + " (" + ends + ")"
+	return fmt.Sprintf("%.0f %% (%.0f to %.0f)", Percent(v.Value), Percent(v.Low), Percent(v.High))
 }
