@@ -487,3 +487,16 @@ func TestDraftRunsWhatWasTyped(t *testing.T) {
 		t.Errorf("only %d of the commands have parameters", varied)
 	}
 }
+
+// Words that are named in a sentence are those of a choice, if today's is one of them.
+func TestDraftReadsWordsInProse(t *testing.T) {
+	const help = "  -policy string\n    \tlru, lfu or fifo (default \"lru\")\n  --mode auto  a file, a directory or auto, else the mode is guessed\n  -act f  the activation: relu, tanh, or gelu\n"
+	cfg, src := drafted(t, draft.Program{Argv: []string{"./train", "-policy", "lru", "--mode", "auto", "-act", "relu", "-kind", "x"}, Help: help})
+	var got []string
+	for _, p := range cfg.Params {
+		got = append(got, fmt.Sprint(p.Name, p.Choices))
+	}
+	if want := []string{"policy[lru lfu fifo]", "act[relu tanh gelu]"}; !slices.Equal(got, want) || !strings.Contains(src, "-kind x: no number; {NAME} in its place, with its choices, makes it a parameter") {
+		t.Errorf("%q, want %q\n%s", got, want, src)
+	}
+}

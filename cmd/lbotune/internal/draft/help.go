@@ -38,6 +38,7 @@ const aNumber = `([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)`
 var (
 	listedRE   = regexp.MustCompile(`[{\[<(]\s*([\w.+-]+(?:\s*[,|]\s*[\w.+-]+)+)\s*[}\]>)]`)
 	possibleRE = regexp.MustCompile(`(?i)\[?(?:possible values|choices|one of|allowed values)\s*:\s*[\[{(]?\s*([^\]})]+)`)
+	proseRE    = regexp.MustCompile(`\b([\w.+-]+(?:, [\w.+-]+)+,? or [\w.+-]+)\b`)
 	flagRE     = regexp.MustCompile(`^\s*(-[\w\[\]-]+)(?:[ =](?:[{\[<(][^}\]>)]*.|[^\s,:]+))?((?:,\s+-[\w-]+)*)`)
 	longRE     = regexp.MustCompile(`--?[A-Za-z][\w-]*`)
 	wordRE     = regexp.MustCompile(`^[\w.+-]+$`)
@@ -100,6 +101,7 @@ func (o *helped) takes(list []string, exact bool) {
 
 // understand reads an option's text, which is whole.
 func (o *helped) understand() {
+	o.takes(proseRE.FindStringSubmatch(o.text), false)
 	if m := defaultRE.FindStringSubmatch(o.text); m != nil && m[2] == "" {
 		o.standard = m[1]
 	} else if m := trailingRE.FindStringSubmatch(o.text); m != nil {
@@ -140,10 +142,10 @@ func (o *helped) understand() {
 	}
 }
 
-// words splits a list of two or more at commas and bars; one with anything else in it is none.
+// words splits a list of two or more at commas, bars and "or"; one with anything else in it is none.
 func words(list string) []string {
 	var out []string
-	for _, w := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '|' }) {
+	for _, w := range strings.FieldsFunc(strings.ReplaceAll(list, " or ", ","), func(r rune) bool { return r == ',' || r == '|' }) {
 		w = strings.Trim(strings.TrimSpace(w), `'"`)
 		if !wordRE.MatchString(w) {
 			return nil

@@ -302,7 +302,7 @@ func (g *guesser) known(flag, value string, h *helped) (string, bool) {
 	case fileRE.MatchString(value):
 		why = "names a file"
 	case why == "":
-		why = "no number, and --help does not say what else it may be"
+		why = "no number; {NAME} in its place, with its choices, makes it a parameter"
 	}
 	if why != "" {
 		g.leave(cmp.Or(g.as, g.origin+flag+" "+value), why)
