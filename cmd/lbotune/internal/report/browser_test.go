@@ -328,15 +328,17 @@ func (b *browser) brush(place, shown, want string) {
 
 func (b *browser) drag(x, from, to float64) {
 	b.t.Helper()
-	call := func(kind input.DispatchMouseEventType, y float64) {
-		b.do(chromedp.MouseEvent(kind, x, y, func(p *input.DispatchMouseEventParams) {
-			p.Button, p.ClickCount = input.MouseButtonLeft, 1
-		}))
-	}
-	call(input.DispatchMouseEventTypeMousePressed, from)
-	call(input.DispatchMouseEventTypeMouseMoved, (from+to)/2)
-	call(input.DispatchMouseEventTypeMouseMoved, to)
-	call(input.DispatchMouseEventTypeMouseReleased, to)
+	b.mouse(input.DispatchMouseEventTypeMousePressed, x, from)
+	b.mouse(input.DispatchMouseEventTypeMouseMoved, x, (from+to)/2)
+	b.mouse(input.DispatchMouseEventTypeMouseMoved, x, to)
+	b.mouse(input.DispatchMouseEventTypeMouseReleased, x, to)
+}
+
+func (b *browser) mouse(kind input.DispatchMouseEventType, x, y float64) {
+	b.t.Helper()
+	b.do(chromedp.MouseEvent(kind, x, y, func(p *input.DispatchMouseEventParams) {
+		p.Button, p.ClickCount = input.MouseButtonLeft, 1
+	}))
 }
 
 // A page can be sorted, filtered and brushed, and what was chosen holds when parts are replaced.
@@ -445,6 +447,25 @@ func TestRangeOfTheObjective(t *testing.T) {
 	low := `(() => { const r = [...document.querySelectorAll('#parallel .range')].at(-1), y = n => +document.querySelector('#parallel a[href="#t' + n + '"] path').getAttribute('d').split(' ').at(-1);
 		const top = +r.getAttribute('y'), low = top + +r.getAttribute('height'); return [1, 2, 3, 4, 5].filter(n => y(n) >= top && y(n) <= low).join() })()`
 	b.await(low, "2,3,4")
+	// What arrives while an axis is dragged is shown when it is released, and does not take it away.
+	b.eval(`document.querySelector('#parallel').dragged = true`)
+	var axis struct{ X, From, To float64 }
+	if err := json.Unmarshal([]byte(b.eval(`(() => { const e = document.querySelector('#parallel .hold'); e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect();
+		return JSON.stringify({x: r.x + r.width / 2, from: r.bottom - 1, to: r.top + 1}) })()`)), &axis); err != nil {
+		t.Fatal(err)
+	}
+	b.mouse(input.DispatchMouseEventTypeMousePressed, axis.X, axis.From)
+	b.mouse(input.DispatchMouseEventTypeMouseMoved, axis.X, axis.To)
+	more(2.5)
+	b.await(`fetch('api/v1/study').then(r => r.json()).then(s => s.trials.length)`, "10")
+	for range 20 {
+		if b.eval(`document.querySelector('#parallel').dragged`) != "true" {
+			t.Fatal("the axis that is dragged is taken away")
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	b.mouse(input.DispatchMouseEventTypeMouseReleased, axis.X, axis.To)
+	b.await(`document.querySelectorAll('#parallel a').length`, "10")
 	b.quiet(url)
 }
 

@@ -74,6 +74,8 @@
     return [...svg.querySelectorAll('line.axis')].map((l, i) => ({name: names[i], x: +l.getAttribute('x1'), top: +l.getAttribute('y2'), low: +l.getAttribute('y1')}));
   };
 
+  let dragging = false; // an axis, and the parts that have come meanwhile
+  const waiting = [];
   const work = cards => {
     const key = cards.id.slice(0, -5), el = id => document.getElementById(key + id);
     const chosen = {sort: '', down: false, hide: new Set(), brush: new Map(), log: null};
@@ -189,7 +191,12 @@
         const hold = make(axis.x - 12, axis.top - 8, 24, axis.low - axis.top + 16, 'hold').r;
         show();
         const y = e => Math.min(Math.max(new DOMPoint(e.clientX, e.clientY).matrixTransform(svg.getScreenCTM().inverse()).y, axis.top - 1), axis.low + 1);
+        hold.onlostpointercapture = () => {
+          dragging = false;
+          waiting.splice(0).forEach(part => change(part));
+        };
         hold.onpointerdown = e => {
+          dragging = true;
           const from = y(e), scale = scaleOf(svg, axis);
           hold.setPointerCapture(e.pointerId);
           hold.onpointermove = e => {
@@ -394,7 +401,7 @@
   const box = document.createElement('template'), whole = new Map(); // the lines of parts that came
   const listen = () => {
     const source = new EventSource(feed);
-    source.addEventListener('part', e => change(JSON.parse(e.data)));
+    source.addEventListener('part', e => dragging ? waiting.push(JSON.parse(e.data)) : change(JSON.parse(e.data)));
     source.onerror = () => { if (source.readyState === EventSource.CLOSED) setTimeout(listen, 15000); }; // refused, for now
   };
   const change = part => { // of a part of the page: all of it, or of its lines what is new
