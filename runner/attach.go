@@ -172,7 +172,7 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 	if err != nil {
 		return Exit{}, err
 	}
-	if rec.Exit == nil { // ErrLost lets it run again: nothing of it may be left
+	if rec.Exit == nil || rec.disputed { // ErrLost lets it run again: nothing of it may be left
 		if err := a.gone(ctx); err != nil {
 			return Exit{}, err
 		}
@@ -211,6 +211,8 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 		return Exit{}, ErrNeverStarted
 	case rec.Exit == nil:
 		return Exit{}, ErrLost
+	case rec.disputed:
+		return Exit{}, fmt.Errorf("%w that is certain: %s has two", ErrLost, recordName)
 	}
 	a.reason, a.killed = stopReason(rec.Stop), rec.Killed
 	ended := a.endedAlone(rec)

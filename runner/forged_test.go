@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -21,6 +22,30 @@ func TestForgedStatus(t *testing.T) {
 		exit, err := new(runner.Local).Launch(context.Background(), job)
 		if err != nil || exit.Code != want {
 			t.Errorf("%s: %+v, %v; want %d", line, exit, err, want)
+		}
+	}
+}
+
+// Of an attempt that was no child of this process only the record tells how it ended. Where that
+// says two things nothing is known, unless it was made to end, which is why it failed.
+func TestForgedEnd(t *testing.T) {
+	job, record := ended(t)
+	for name, c := range map[string]struct {
+		before string // the supervisor's line
+		want   error
+	}{
+		"another":              {`{"exit":0}`, runner.ErrLost},
+		"the same":             {`{"exit":13}`, nil},
+		"another, but stopped": {`{"stop":"timeout"}` + "\n" + `{"exit":13}` + "\n" + `{"exit":0}`, nil},
+	} {
+		rewrite(t, job, exitLine.ReplaceAllStringFunc(record, func(line string) string { return c.before + "\n" + line }))
+		for how, read := range map[string]func() (runner.Exit, error){
+			"attached":  func() (runner.Exit, error) { return new(runner.Local).Attach(context.Background(), job) },
+			"harvested": func() (runner.Exit, error) { return runner.Harvest(job) },
+		} {
+			if exit, err := read(); !errors.Is(err, c.want) || err == nil && exit.Code != 13 {
+				t.Errorf("%s, %s: %+v, %v; want %v", name, how, exit, err, c.want)
+			}
 		}
 	}
 }

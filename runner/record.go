@@ -60,9 +60,10 @@ func upNow() string { return strconv.FormatFloat(uptime().Seconds(), 'f', 2, 64)
 
 // record is what attempt.jsonl says, all lines together.
 type record struct {
-	entry           // fields of the first line that has them, since the last start
-	times int64     // what times said last, in microseconds
-	ended time.Time // last change of the file: the end, if Exit is set
+	entry              // fields of the first line that has them, since the last start
+	disputed bool      // lines tell of different ends: one of them is not the supervisor's
+	times    int64     // what times said last, in microseconds
+	ended    time.Time // last change of the file: the end, if Exit is set
 }
 
 // readRecord reads the lines of attempt.jsonl from an offset on. Those that it does not
@@ -97,13 +98,15 @@ func readRecord(fd int, offset int64) (rec record, err error) {
 func (r *record) merge(e entry) {
 	switch {
 	case e.Version != 0: // a start, perhaps a second one after the first could not execute
-		r.entry, r.times = e, 0
+		r.entry, r.disputed, r.times = e, false, 0
 	case e.PID != 0 && r.PID == 0:
 		r.PID = e.PID
 	case e.Stop != "" && r.Stop == "":
 		r.Stop = e.Stop
 	case e.Exit != nil && r.Exit == nil:
 		r.Exit, r.Up, r.Killed, r.Printed, r.Synced = e.Exit, e.Up, e.Killed, e.Printed, e.Synced
+	case e.Exit != nil && r.Stop == "": // else it is known why it failed
+		r.disputed = r.disputed || *e.Exit != *r.Exit
 	case e.Fork != nil && r.Fork == nil:
 		r.Fork = e.Fork
 	case e.Full:

@@ -177,8 +177,11 @@ func (c *Config) result(space *spaces.Space, row sheetRow, columns map[string]st
 	return r, nil
 }
 
-// largestSheet is the most that a file of earlier results may have, in bytes.
-const largestSheet = 256 << 20
+// What a file of earlier results may have at most, and a line of a table, in bytes.
+const (
+	largestSheet = 256 << 20
+	longestLine  = 1 << 20
+)
 
 // readSheet reads a study, found as the program finds it, a CSV file, or a journal or database of Optuna.
 func (c *Config) readSheet(w WarmStart) (*sheet, error) {

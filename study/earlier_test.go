@@ -158,6 +158,8 @@ func TestWarmStartsThatCannotBe(t *testing.T) {
 		"nothing there": {text: "x,n,loss\n", same: true, want: "0 of 0 trials succeeded"},
 		"a directory":   {from: ".", want: "there is no study in"},
 		"no number":     {text: "x,n,loss\nlow,1,2\n", same: true, want: `parameter x: found "low"`},
+		"a long line":   {text: "x,n,loss\n0,1," + strings.Repeat("2", 1<<20) + "\n", want: "line 2 has more than 1 MB"},
+		"no line end":   {text: strings.Repeat("x", 1<<20+1), want: "line 1 has more than 1 MB"},
 		"far too many":  {text: "x,n,loss\n" + strings.Repeat("0,1,2\n", 100_001), want: "there are more than 100000 lines; the most is 5000 trials that fit"},
 		"too many":      {text: "x,n,loss\n" + strings.Repeat("0,1,2\n", 5001), want: "there are 5001 trials; the most is 5000"},
 	} {

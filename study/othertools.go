@@ -201,6 +201,12 @@ func parseCell(p spaces.Param, text string) (spaces.Value, error) {
 
 // readTable reads a CSV file. Its first line names the columns.
 func (c *Config) readTable(text []byte) (*sheet, error) {
+	for line, rest := 1, text; len(rest) > 0; line++ {
+		var now []byte
+		if now, rest, _ = bytes.Cut(rest, []byte("\n")); len(now) > longestLine {
+			return nil, fmt.Errorf("line %d has more than %d MB", line, longestLine>>20)
+		}
+	}
 	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
 	head, err := in.Read()
 	if err != nil {
