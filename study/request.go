@@ -124,16 +124,21 @@ func (r Request) Remove(l Layout) error {
 }
 
 // ReadRequests returns the requests that wait, the oldest first. Only regular files with
-// names of Submit's are any, and only such drafts are removed.
+// names of Submit's are any, if they belong to root, to this user or to the directory's owner,
+// and only such drafts are removed.
 func ReadRequests(l Layout) ([]Request, error) {
 	d, err := at(l, l.Requests(), (*door.Dir).Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	var names []string
+	var own door.Info
 	if err == nil {
 		defer d.Close()
 		names, err = d.List(".") // sorted, and a name begins with the time
+	}
+	if err == nil {
+		own, err = d.Info()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look for requests: %w", err)
@@ -147,7 +152,7 @@ func ReadRequests(l Layout) ([]Request, error) {
 		}
 		info, err := d.Stat(file)
 		switch {
-		case err != nil || !info.Mode.IsRegular():
+		case err != nil || !info.Mode.IsRegular() || !slices.Contains([]int{0, os.Geteuid(), own.UID}, info.UID):
 			continue
 		case draft && time.Since(info.Modified) > draftAge:
 			_ = d.Remove(file)

@@ -55,6 +55,34 @@ func TestRequestsWait(t *testing.T) {
 	}
 }
 
+// What somebody else has put there, who may write to the directory, is nobody's request.
+func TestRequestsOfOthers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file to another user")
+	}
+	l := study.LayoutOf(t.TempDir())
+	own, err := study.Request{Action: study.ActionNote, Text: "own"}.Submit(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := study.Request{Action: study.ActionNote, Text: "theirs"}.Submit(l)
+	if err == nil {
+		err = os.Chown(filepath.Join(l.Requests(), theirs.ID+".json"), 54321, 54321)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rs, err := study.ReadRequests(l); err != nil || len(rs) != 1 || rs[0].Text != "own" || !theirs.Waits(l) {
+		t.Errorf("requests %+v: %v", rs, err)
+	}
+	if err := errors.Join(os.Chown(l.Requests(), 54321, 54321), os.Chown(filepath.Join(l.Requests(), own.ID+".json"), 54321, 54321)); err != nil {
+		t.Fatal(err)
+	}
+	if rs, err := study.ReadRequests(l); err != nil || len(rs) != 2 {
+		t.Errorf("where they belong to whom the directory does: %+v: %v", rs, err)
+	}
+}
+
 // A request is read whatever its size, if it may be left, and what no request is says why.
 func TestRequestsAreRead(t *testing.T) {
 	l := study.LayoutOf(t.TempDir())
