@@ -79,7 +79,8 @@ func FuzzViews(f *testing.F) {
 
 // hostileViews are the commands that look at a study S.
 var hostileViews = []string{"status S", "status S --json", "best S", "best S --json", "trials S", "trials S --json", "show S 1", "show S 1 --json",
-	"export S --format csv", "export S --format jsonl", "log S 1", "report S --format json -o -", "report S --format md -o -", "plot S history", "journal verify S"}
+	"export S --format csv", "export S --format jsonl", "log S 1", "report S --format json -o -", "report S --format md -o -", "plot S history", "journal verify S",
+	"journal verify S --json", "journal replay S --json", "explain S 1 --json", "importance S --json", "ls S/.. --json"}
 
 // valueRE finds the texts, numbers, words and plain lists of a journal, but for its seals.
 var valueRE = regexp.MustCompile(`"(?:[a-bd-z][a-z_]*|c[a-qs-z][a-z_]*|x)":("(?:[^"\\]|\\.)*"|[-0-9.e+]+|true|false|null|\[[^\[\]{}]*\])`)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -120,5 +121,5 @@ func listing(dir string, st *study.State, held bool) report.Listed {
 	f := report.FiguresOf(st, held)
 	standing, _, _ := strings.Cut(st.Standing(held), ":")
 	return report.Listed{Dir: dir, Study: st.Config.Name, State: standing, Finished: f.Finished, Trials: st.Config.Budget.Trials,
-		Failed: f.Failed, Metric: st.Config.Objective().Name, Best: maybe(f.Best != nil, f.Value), Over: f.Best != nil && !f.Feasible, Updated: st.Updated}
+		Failed: f.Failed, Metric: st.Config.Objective().Name, Best: maybe(f.Best != nil && !math.IsInf(f.Value, 0), f.Value), Over: f.Best != nil && !f.Feasible, Updated: st.Updated}
 }
