@@ -57,7 +57,7 @@ var doorCommands = []string{
 	"status S", "best S", "trials S", "show S 1", "log S 1", "report S -o OUT", "export S", "explain S 2", "importance S", "ls .",
 	"journal verify S", "journal replay S", "note S hello", "enqueue S x=0.5", "exclude S 1", "adjust S --trials 3", "rerun S 1", "stop S", "ask S",
 	"tell S 3 --value 1", "drive S", "resume S", "run spec.toml --trials 3", "run fresh.toml", "check spec.toml", "check spec.toml --smoke", "journal repair S", "rm -y S",
-	"run spec.toml --trials 3 --log-file spec.study/own.log",
+	"run spec.toml --trials 3 --log-file spec.study/own.log", "plot S history", "journal follow S", "log -f S 1", "__complete show S 1",
 }
 
 // doorNames are the names that a study can have beside those that one has.
