@@ -177,11 +177,8 @@ func (c *Config) result(space *spaces.Space, row sheetRow, columns map[string]st
 	return r, nil
 }
 
-// What a file of earlier results may have at most, and a line of a table, in bytes.
-const (
-	largestSheet = 256 << 20
-	longestLine  = 1 << 20
-)
+// What a file of earlier results, and a line of a table, may have at most, in bytes.
+const largestSheet, longestLine = 256 << 20, 1 << 20
 
 // readSheet reads a study, found as the program finds it, a CSV file, or a journal or database of Optuna.
 func (c *Config) readSheet(w WarmStart) (*sheet, error) {

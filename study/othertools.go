@@ -201,10 +201,10 @@ func parseCell(p spaces.Param, text string) (spaces.Value, error) {
 
 // readTable reads a CSV file. Its first line names the columns.
 func (c *Config) readTable(text []byte) (*sheet, error) {
-	for line, rest := 1, text; len(rest) > 0; line++ {
-		var now []byte
-		if now, rest, _ = bytes.Cut(rest, []byte("\n")); len(now) > longestLine {
-			return nil, fmt.Errorf("line %d has more than %d MB", line, longestLine>>20)
+	number := 0
+	for line := range bytes.Lines(text) {
+		if number++; len(line) > longestLine {
+			return nil, fmt.Errorf("line %d has more than %d MB", number, longestLine>>20)
 		}
 	}
 	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
