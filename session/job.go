@@ -142,7 +142,8 @@ const exitNoSources = 125
 // runs, and only then go to its working directory, which may lie in it. The
 // system's own cp and ln do the work, as part of the attempt: what they complain
 // of stands in its stderr, and what stops the attempt stops them. The copy is the owner's
-// alone, whatever its original.
+// alone, whatever its original. It is made again where a file has gone away while it was made, as those of
+// editors do.
 func withSources(job *runner.Job, s *study.Sources, start string, linked []string) {
 	from, to := shell.Quote(absolute(start, s.From)), shell.Quote(filepath.Join(job.Dir, study.SourcesName))
 	get := "cp -Rp -- " + from + " " + to + " && chmod go= -- " + to
@@ -151,6 +152,9 @@ func withSources(job *runner.Job, s *study.Sources, start string, linked []strin
 		get = "ln -s -- " + from + " " + to
 	case study.SourcesIsolate:
 		get = isolate(from, to, linked)
+	}
+	if s.Mode != study.SourcesLink {
+		get = "(for try in 1 2 3; do " + get + " && exit; rm -rf -- " + to + "; done; exit 1)"
 	}
 	get = fmt.Sprintf("%s && cd -- %s || exit %d", get, shell.Quote(job.Cwd), exitNoSources)
 	job.Cwd = start
@@ -198,7 +202,7 @@ func linkedEntries(start string, l study.Layout) (linked []string, err error) {
 		switch _, holds := below(path, string(l)); {
 		case err != nil:
 			return nil, fmt.Errorf("isolate: %w", err)
-		case holds || size > isolateEntry:
+		case holds || path == string(l) || size > isolateEntry:
 			linked = append(linked, e.Name())
 		default:
 			total += size

@@ -110,7 +110,7 @@ func TestSources(t *testing.T) {
 			}}); err != nil {
 				t.Fatal(err)
 			}
-			if !strings.HasPrefix(script, want) || !strings.HasSuffix(script, "|| exit 125\nexec \"$@\"") {
+			if !strings.Contains(script, want) || !strings.HasSuffix(script, "|| exit 125\nexec \"$@\"") {
 				t.Errorf("%s: the command is %q", mode, script)
 			}
 		}

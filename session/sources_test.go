@@ -1,0 +1,56 @@
+package session_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/study"
+)
+
+// isolated is a study of some trials that each run in a copy of the directory.
+func isolated(dir, mode string) *study.Config {
+	c := config()
+	c.Command, c.Dir = command.Command{Shell: "echo loss={x} {n}"}, dir
+	c.Budget.Trials, c.Run.Sources = 3, &study.Sources{From: dir, Mode: mode}
+	return &c
+}
+
+// A study that lies in the directory of which each trial gets a copy is no part of the copies, whatever
+// its name.
+func TestIsolatedFromTheStudyItself(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"runs", "lr.study", filepath.Join("out", "runs")} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		st := conclude(t, isolated(dir, study.SourcesIsolate), session.Options{Dir: filepath.Join(dir, name), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
+		if n := st.Count(optimizer.Succeeded); n != 3 {
+			t.Errorf("in %s %d of 3 trials have succeeded", name, n)
+		}
+	}
+}
+
+// Where a file goes away while a trial's copy of the sources is made, as those of editors do, the copy
+// is made again: that is no failure of the trial's.
+func TestSourcesThatChange(t *testing.T) {
+	for _, mode := range []string{study.SourcesCopy, study.SourcesIsolate} {
+		dir, bin := t.TempDir(), t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "data"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		fails := "#!/bin/sh\n/bin/cp \"$@\"\nmkdir " + bin + "/failed 2>/dev/null && exit 1\nexit 0\n"
+		if err := os.WriteFile(filepath.Join(bin, "cp"), []byte(fails), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+		st := conclude(t, isolated(dir, mode), session.Options{Dir: filepath.Join(t.TempDir(), "s"), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
+		if n := st.Count(optimizer.Succeeded); n != 3 {
+			t.Errorf("%s: %d of 3 trials have succeeded", mode, n)
+		}
+	}
+}
