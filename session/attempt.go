@@ -158,6 +158,9 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 		return failed(study.FailLaunch, 0, "not started: it is not known any more to be safe")
 	}
 	before, err := a.recordResults()
+	if unread := unread(err, false); unread != nil {
+		return outcome{err: fmt.Errorf("%v: %w", a.id, unread)}
+	}
 	if err != nil {
 		return failed(study.FailLaunch, 0, "%v", err)
 	}

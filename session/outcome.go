@@ -140,8 +140,10 @@ func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 			continue
 		}
 		result, err := f.collector.Result(i)
-		why := a.unwritten(i)
+		why, unread := a.unwritten(i)
 		switch {
+		case unread != nil:
+			return outcome{err: fmt.Errorf("%v: %w", a.id, unread)}
 		case why != "" && m.Required():
 			return failed(study.FailNoMetric, 0, "%s", why)
 		case why != "":

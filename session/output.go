@@ -146,15 +146,24 @@ func (f *follower) finish(exit runner.Exit) error {
 // be whole, and the next session can read it.
 func (f *follower) unread() error {
 	for _, s := range f.streams {
-		var no syscall.Errno
-		errors.As(s.err, &no)
-		switch no {
-		case syscall.EIO, syscall.ESTALE, syscall.ENOTCONN, syscall.ETIMEDOUT:
-			return &ReadError{s.err}
-		case syscall.EACCES: // of a file that lbotune has made itself
-			if s.source != parser.File {
-				return &ReadError{s.err}
-			}
+		if err := unread(s.err, s.source != parser.File); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unread is the error of reading a file if it says nothing of the file: the machine could not, or closes to
+// lbotune what lbotune has made itself.
+func unread(err error, ours bool) error {
+	var no syscall.Errno
+	errors.As(err, &no)
+	switch no {
+	case syscall.EIO, syscall.ESTALE, syscall.ENOTCONN, syscall.ETIMEDOUT:
+		return &ReadError{err}
+	case syscall.EACCES:
+		if ours {
+			return &ReadError{err}
 		}
 	}
 	return nil
@@ -239,8 +248,10 @@ func Glance(st *study.State, l study.Layout, id study.AttemptID) (step float64, 
 	now := make(chan struct{})
 	close(now)
 	for _, stream := range f.streams { // whose scanners are not closed: the last line may be half written
-		if stream.source == parser.File && a.unwritten(stream.metrics[0]) != "" {
-			continue // it is another trial's
+		if stream.source == parser.File {
+			if why, err := a.unwritten(stream.metrics[0]); why != "" || err != nil {
+				continue // it is another trial's
+			}
 		}
 		file, err := traceOf(stream.path)
 		if err == nil && file.There {

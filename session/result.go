@@ -165,35 +165,40 @@ func (a *attempt) before(dir, path string) (t trace, needed bool, err error) {
 	return t, true, err
 }
 
-// unwritten says why what stands in a metric's file is not the attempt's, "" if it is.
-func (a *attempt) unwritten(metric int) string {
+// unwritten says why what stands in a metric's file is not the attempt's, "" if it is. The error is of what
+// cannot be read.
+func (a *attempt) unwritten(metric int) (why string, err error) {
 	if a.config.Metrics[metric].File == "" {
-		return ""
+		return "", nil
 	}
 	path, dir := a.resultFile(metric), a.study.layout.Attempt(a.id)
 	now, err := traceOf(path)
 	if err != nil || !now.There {
-		return "" // there is no value then
+		return "", unread(err, false) // there is no value then
 	}
 	inside, ok := below(dir, path)
 	if _, source := a.source(inside); ok && !source {
 		if a.rendered(inside, path) {
-			return fmt.Sprintf("the program wrote no file %s; the one that is there is as lbotune rendered it", path)
+			return fmt.Sprintf("the program wrote no file %s; the one that is there is as lbotune rendered it", path), nil
 		}
-		return ""
+		return "", nil
 	}
-	text, err := a.study.layout.Read(filepath.Join(dir, study.BeforeName), longestBefore)
+	var text []byte
+	err = a.inStudy(filepath.Join(dir, study.BeforeName), func(d *door.Dir, name string) (err error) {
+		text, err = d.Read(name, longestBefore)
+		return err
+	})
 	var traces map[string]trace
 	if err == nil {
 		err = json.Unmarshal(text, &traces)
 	}
 	if err != nil {
-		return fmt.Sprintf("it cannot be told whether the program wrote %s: %v", path, err)
+		return fmt.Sprintf("it cannot be told whether the program wrote %s: %v", path, err), unread(err, true)
 	}
 	if before, known := traces[path]; !known || before.same(now, path) {
-		return fmt.Sprintf("the program wrote no file %s; the one that is there was there before", path)
+		return fmt.Sprintf("the program wrote no file %s; the one that is there was there before", path), nil
 	}
-	return ""
+	return "", nil
 }
 
 // rendered reports whether the file at path in the attempt's directory has the
