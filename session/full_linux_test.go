@@ -44,3 +44,27 @@ func TestHalfANumberOnAFullDisk(t *testing.T) {
 		}
 	})
 }
+
+// The disk of the working directory may be full while that of the study is not: what a program then fails
+// with is no failure of the trial's either.
+func TestFullDiskOfTheWorkingDirectory(t *testing.T) {
+	disk := t.TempDir()
+	tempdir.Disk(t, disk, 256)
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials, c.Run.Cwd = 1, disk
+		ballast := filepath.Join(disk, "ballast")
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			if strings.HasSuffix(job.ID, "/1/1") {
+				_ = os.WriteFile(ballast, make([]byte, 1<<20), 0o600)
+				return ending{exit: runner.Exit{Code: 1}}
+			}
+			_ = os.Remove(ballast)
+			return parabola(job)
+		}}
+		st, err := finish(t, dir, &c, f)
+		if trial := st.Trials[0]; err != nil || trial.Attempt != 2 || trial.Retries != 0 {
+			t.Errorf("%v: %+v, %+v", err, trial, trial.Failure)
+		}
+	})
+}

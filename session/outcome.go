@@ -41,7 +41,7 @@ func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follo
 	switch {
 	case err == nil:
 		o = a.judge(exit, f)
-		if exit.DiskFull && o.failure != nil && byProgram(o.failure.Kind) {
+		if o.failure != nil && byProgram(o.failure.Kind) && (exit.DiskFull || runner.NoRoom(a.config.Cwd(a.bindings()))) {
 			o.failure = &study.Failure{Kind: study.FailDisk, Text: o.failure.Text + " while the disk was full"}
 		}
 		if exit.Cause != "" && o.failure != nil {
