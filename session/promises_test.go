@@ -20,7 +20,7 @@ import (
 //
 // LBOTUNE_SIMULATE=SEED draws settings by the seed and runs their study, FROM-TO runs these, and
 // fresh/N runs N that nobody has run before; with LBOTUNE_SETTINGS="constraints+kill" all of
-// them have these settings.
+// them have these settings, and with "+kill" this one beside those that are drawn.
 func TestPromises(t *testing.T) {
 	base := promisesBase(t)
 	tally, faulty := &simTally{}, atomic.Int64{}
@@ -47,7 +47,9 @@ func TestPromises(t *testing.T) {
 		first, last := seedsOf(t, which)
 		for seed := first; seed <= last; seed++ {
 			names := drawnSettings(seed)
-			if only := os.Getenv("LBOTUNE_SETTINGS"); only != "" {
+			if only, also := strings.CutPrefix(os.Getenv("LBOTUNE_SETTINGS"), "+"); also && !slices.Contains(names, only) {
+				names = append(names, only)
+			} else if only != "" && !also {
 				names = strings.Split(only, "+")
 			}
 			studies = append(studies, func() { run(names, seed) })

@@ -72,7 +72,7 @@ func (s *simulation) check() {
 	}
 	if m.closed == nil {
 		s.fault("the study has not come to its end: %d trials, %d finished", len(st.Trials), len(st.Order))
-	} else if m.closed.Why == study.EndTrials && len(st.Order) != m.config.Budget.Trials {
+	} else if m.closed.Why == study.EndTrials && (len(st.Order) < m.config.Budget.Trials || len(st.Order) > m.config.Budget.Trials && !s.plan.has("respec", "steer")) {
 		s.fault("%d trials are finished; the budget is %d", len(st.Order), m.config.Budget.Trials)
 	}
 	if hard := m.config.Budget.TimeHard; hard > 0 && st.Elapsed > time.Duration(hard)+time.Second {
@@ -251,6 +251,7 @@ func (m *simModel) ended(n, attempt int, metrics study.Metrics, f *study.Failure
 		if f == nil || f.Kind != study.FailLost && f.Kind != study.FailInterrupted && f.Kind != study.FailTold {
 			m.fault("attempt %d.%d never ran, and ended with %v, %v", n, attempt, metrics, f)
 		}
+	case f == nil && t.cut != nil && t.cut.Complete && r.exit.Code > 128: // it was stopped before it could fail
 	case f == nil && (r.lost || r.code != r.good || len(r.lines) == 0 || r.mute):
 		m.fault("attempt %d.%d has %v, and ended with code %d after %d lines", n, attempt, metrics, r.code, len(r.lines))
 	case f != nil && f.Kind == study.FailExit && (r.code == r.good || f.Code != r.exit.Code):
@@ -292,7 +293,7 @@ func (m *simModel) finished(e study.Finished) {
 	r := m.machine.runs[study.Layout(m.dir).Attempt(study.AttemptID{Trial: e.Trial, Attempt: e.Attempt})]
 	switch {
 	case e.Status == optimizer.Failed:
-		if !f.Kind.Blameless() && t.retries != m.config.Run.Retries+1 && m.config.Budget.Patience == 0 && m.config.Budget.Limit() == 0 && m.config.Run.FailureGuard < 0 && m.config.Budget.Gap == 0 && !m.aims() {
+		if !f.Kind.Blameless() && t.retries != m.config.Run.Retries+1 && m.config.Budget.Patience == 0 && m.config.Budget.Limit() == 0 && m.config.Run.FailureGuard < 0 && m.config.Budget.Gap == 0 && !m.aims() && !m.plan.has("respec") {
 			m.fault("trial %d failed after %d attempts; %d retries are allowed", e.Trial, t.retries, m.config.Run.Retries)
 		}
 	case f != nil: // stopped early

@@ -116,7 +116,7 @@ func (p *simPlan) has(kinds ...string) bool {
 func (p *simPlan) most() int {
 	n := p.config.Run.Workers
 	for _, s := range p.steps {
-		if s.kind == "workers" {
+		if s.kind == "workers" || s.kind == "steer" {
 			n = max(n, s.workers())
 		}
 	}
@@ -137,7 +137,7 @@ func (p *simPlan) repeatable() bool {
 		return false
 	}
 	return p.config.Run.Workers == 1 && !p.moody && p.config.Budget.Limit() == 0 &&
-		!p.has("enqueue", "exclude", "include", "more", "workers", "ask", "tell", "try", "narrow", "widen", "steer", "rerun")
+		!p.has("enqueue", "exclude", "include", "more", "workers", "ask", "tell", "try", "narrow", "widen", "steer", "rerun", "respec", "beside")
 }
 
 // simpler returns plans that are a bit simpler.

@@ -52,7 +52,9 @@ func (m *simModel) certain(before *study.State, e study.Event) {
 			m.fault("attempt %d.%d is cut and never ran", e.Trial, e.Attempt)
 		case e.Metric != "":
 			m.plan.tally.add("stopped at a limit")
-			if v, ok := r.final[e.Metric]; !ok || v <= simLimit {
+			limits := c.Limits()
+			at := slices.IndexFunc(limits, func(l study.Limit) bool { return l.Metric == e.Metric })
+			if v, ok := r.final[e.Metric]; !ok || v <= limits[at].At {
 				m.fault("trial %d is stopped at the limit of %s, and would have ended with %v", e.Trial, e.Metric, v)
 			}
 		case c.Prune.Method == "reachable" && r.code == r.good && !r.mute && len(r.lines) > 0:
@@ -258,7 +260,7 @@ func (s *simulation) nothingLeft(st *study.State) {
 		}
 	}
 	best := st.Best()
-	if st.Config.Run.Keep == 0 || best == nil || best.Hand || s.plan.has("exclude", "include", "ask", "tell", "try", "narrow", "widen", "steer") {
+	if st.Config.Run.Keep == 0 || best == nil || best.Hand || s.plan.has("exclude", "include", "ask", "tell", "try", "beside", "narrow", "widen", "steer", "respec") {
 		return
 	}
 	if !there[fmt.Sprintf("%06d", best.Number)] {
@@ -302,7 +304,7 @@ func (s *simulation) hooksRanOnce(st *study.State) {
 			s.fault("the hook of trial %d has run %d times; it has finished %d times", t.Number, n, ends)
 		}
 	}
-	if said, _ := os.ReadFile(filepath.Join(s.dir, "hooks.log")); strings.Contains(string(said), "gone") && !s.plan.has("ask", "tell", "try") {
+	if said, _ := os.ReadFile(filepath.Join(s.dir, "hooks.log")); strings.Contains(string(said), "gone") && !s.plan.has("ask", "tell", "try", "beside") {
 		s.fault("a hook has found no directory of its trial")
 	}
 }

@@ -404,9 +404,11 @@ func (s *simulation) steer(step simStep, over <-chan struct{}) {
 	c := s.plan.config // that of the study may be in use
 	for i := range 1 + step.n%3 {
 		r := study.Request{Action: study.ActionExclude, Trial: 1 + (step.n+i)%8}
-		switch (step.pick >> i) % 4 {
+		switch (step.pick >> i) % 5 {
 		case 0:
 			r.Action = study.ActionInclude
+		case 4:
+			r = study.Request{Action: study.ActionAdjust, Workers: step.workers() * (i % 2), Trials: (c.Budget.Trials + step.n%5) * ((i + 1) % 2)}
 		case 1:
 			v, err := drawnValues(c, step.pick+uint64(i))
 			if err != nil {

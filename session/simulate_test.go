@@ -157,6 +157,7 @@ type simulation struct {
 	enqueued []spaces.Values // by hand
 	rerun    map[int]bool    // trials of which somebody wants the failure taken back
 	ends     map[int]int     // how often trials have finished
+	former   *study.Config   // what the spec said before it was changed
 
 	mu       sync.Mutex
 	reported map[string]string // results that were shown, by attempt
@@ -182,8 +183,13 @@ func (s *simulation) run() {
 			s.change(&c, step)
 		case "workers":
 			c.Run.Workers = step.workers()
+		case "respec":
+			if former := c; s.former == nil {
+				s.former = &former
+			}
+			c = s.respec(c, step)
 		default:
-			s.session(c, step)
+			s.session(&c, step)
 		}
 		if len(s.faults) > 0 {
 			return
@@ -192,7 +198,7 @@ func (s *simulation) run() {
 	// A result that is awaited, or a person who must start it again, takes another session.
 	for range 4 {
 		s.edit(simStep{kind: "tell"})
-		s.session(c, simStep{kind: "calm"})
+		s.session(&c, simStep{kind: "calm"})
 	}
 	s.machine.powerCut()
 	s.check()
@@ -240,7 +246,7 @@ func (s *simulation) observe(u study.Update) {
 var errSimulated = syscall.EIO
 
 // session is one process of lbotune, from its start to its end, be that as it may.
-func (s *simulation) session(c study.Config, step simStep) {
+func (s *simulation) session(c *study.Config, step simStep) {
 	launcher := s.machine.boot()
 	partial := func(n int) int { return int(step.pick % uint64(n+1)) }
 	die := faultfs.Fault{N: 1, Forever: true, Dead: true, Err: errSimulated, Partial: partial}
@@ -253,13 +259,16 @@ func (s *simulation) session(c study.Config, step simStep) {
 			return strings.HasPrefix(filepath.Base(op.Path), "journal.jsonl") // the lock does without
 		}})
 	}
-	study_, err := session.Open(&c, s.options(launcher))
+	st, err := s.open(c, s.options(launcher), step)
 	defer s.machine.fill(false)
 	if err == nil {
-		err = s.work(study_, step, die)
+		err = s.work(st, step, die)
 	}
 	failed := s.disk.Fired()
 	s.disk.Inject(faultfs.Fault{})
+	if st != nil && !failed && !errors.As(err, new(*journal.WriteError)) {
+		s.sameRead(st.State(), step)
+	}
 	switch step.kind {
 	case "kill", "killAtOp":
 		s.machine.boot()
@@ -320,6 +329,9 @@ func (s *simulation) work(st *session.Study, step simStep, die faultfs.Fault) er
 			stop <- session.StopHere
 		}
 	}()
+	if step.kind == "beside" {
+		return errors.Join(s.beside(st, step, stop), st.Close())
+	}
 	runErr := st.Run(context.Background(), stop)
 	return errors.Join(runErr, st.Close())
 }
