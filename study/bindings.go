@@ -122,8 +122,11 @@ func (c *Config) SharedResult() (m Metric, shared bool) {
 	own := func(p command.Part) bool { return p.IsPlaceholder() && slices.Contains(ownPlaceholders, p.Name) }
 	for _, m := range c.Metrics {
 		path := m.File
-		if !filepath.IsAbs(path) && !strings.HasPrefix(path, "{study}") {
+		if !filepath.IsAbs(path) && !strings.HasPrefix(path, "{study}") && !strings.HasPrefix(path, "{trial_dir}") {
 			path = filepath.Join(c.Run.Cwd, path)
+		}
+		if src := c.Run.Sources; src != nil && src.Mode == SourcesLink { // of which all trials have the same
+			path = strings.TrimPrefix(path, filepath.Join("{trial_dir}", SourcesName)+"/")
 		}
 		if m.File != "" && !slices.ContainsFunc(command.Parse(path), own) {
 			return m, true

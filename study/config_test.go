@@ -197,6 +197,29 @@ func TestSharedResult(t *testing.T) {
 	}
 }
 
+// A result in sources that are a link is one file for all trials.
+func TestSharedResultInLinkedSources(t *testing.T) {
+	for file, c := range map[string]struct {
+		cwd, mode string
+		shared    bool
+	}{
+		"{trial_dir}/sources/out.txt":        {"", study.SourcesLink, true},
+		"out.txt":                            {"{trial_dir}/sources", study.SourcesLink, true},
+		"{trial_dir}/sources/out.json":       {"{trial_dir}/sources", study.SourcesLink, true},
+		"../out.txt":                         {"{trial_dir}/sources", study.SourcesLink, false},
+		"{trial_dir}/sources/out{trial}.txt": {"", study.SourcesLink, false},
+		"{trial_dir}/sources/out.csv":        {"", study.SourcesCopy, false},
+	} {
+		t.Run(file, func(t *testing.T) {
+			cfg := config()
+			cfg.Run.Cwd, cfg.Metrics[0].File, cfg.Run.Sources = c.cwd, file, &study.Sources{From: "src", Mode: c.mode}
+			if _, shared := cfg.SharedResult(); shared != c.shared {
+				t.Errorf("%s in %q, %s: shared %v", file, c.cwd, c.mode, shared)
+			}
+		})
+	}
+}
+
 // What lbotune puts into a trial's directory no file of the spec's can be named after.
 func TestReservedNames(t *testing.T) {
 	c := config()
