@@ -30,6 +30,8 @@ type attempt struct {
 	kill   chan struct{}
 	// rejoined says that an earlier session has started it.
 	rejoined bool
+	// launched says that the launcher was asked to start it.
+	launched bool
 	// box takes readings while the attempt runs; nil if nobody wants them.
 	box *readingBox
 	// started is called when the command runs: rejoined if it was found running.
@@ -165,6 +167,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 		return failed(study.FailLaunch, 0, "%v", err)
 	}
 	job.Files = append(job.Files, before...)
+	a.launched = true
 	exit, err := a.study.opts.Launcher.Launch(ctx, job)
 	if errors.Is(err, runner.ErrClaimed) { // the journal was put back from a backup, perhaps
 		if o, ok := rejoin(); ok {

@@ -38,6 +38,7 @@ type loop struct {
 	left     map[int]int       // slots of trials that an earlier session may have left running; -1 if not known
 	freed    int               // attempts that ran and have ended
 	full     int               // of them, the last ones in a row while a disk was full
+	lost     int               // the same of attempts that were lost before they had begun
 	kill     chan struct{}     // closed to kill every attempt
 	said     map[any]bool      // what was warned of
 
