@@ -66,6 +66,10 @@ func (l *loop) onStart(r *running, rejoined bool) {
 	}
 }
 
+// lostInARow is how many attempts in a row may be lost, for each slot, before they have begun: a launcher that
+// loses each is not asked for ever.
+const lostInARow = 16
+
 // onEnd decides what follows from the end of an attempt.
 func (l *loop) onEnd(r *running, o outcome) {
 	id := r.id
@@ -80,7 +84,12 @@ func (l *loop) onEnd(r *running, o outcome) {
 	if r.begun {
 		l.freed++
 	}
-	l.countLost(r, o.failure)
+	l.lost++
+	if r.begun || !r.launched || o.failure == nil || o.failure.Kind != study.FailLost {
+		l.lost = 0
+	} else if l.lost >= lostInARow*l.open {
+		l.fatal = cmp.Or(l.fatal, fmt.Errorf("%d attempts in a row have not begun: %s", l.lost, o.failure.Text))
+	}
 	if o.failure != nil && (l.stop > 0 && o.byOthers || l.stop >= StopRunning && byProgram(o.failure.Kind)) {
 		o.failure = &study.Failure{Kind: study.FailInterrupted, Text: errStopped.Error()} // by what stopped lbotune
 	}
@@ -160,20 +169,6 @@ func (l *loop) countFull(f *study.Failure) {
 		l.full = 0
 	} else if l.full++; l.full >= fullInARow && l.fatal == nil {
 		l.fatal = fmt.Errorf("%d attempts in a row have ended while a disk was full: make room, and run the same command again: %w", l.full, syscall.ENOSPC)
-	}
-}
-
-// lostInARow is how many attempts in a row may be lost, for each slot, before their commands run: a launcher
-// that loses each is not asked for ever.
-const lostInARow = 16
-
-func (l *loop) countLost(r *running, f *study.Failure) {
-	if r.begun {
-		l.lost = 0
-	} else if r.launched && f != nil && f.Kind == study.FailLost {
-		if l.lost++; l.lost >= lostInARow*l.open {
-			l.fatal = cmp.Or(l.fatal, fmt.Errorf("%d attempts in a row have not begun: %s", l.lost, f.Text))
-		}
 	}
 }
 

@@ -158,13 +158,9 @@ func (f *follower) unread() error {
 func unread(err error, ours bool) error {
 	var no syscall.Errno
 	errors.As(err, &no)
-	switch no {
-	case syscall.EIO, syscall.ESTALE, syscall.ENOTCONN, syscall.ETIMEDOUT:
+	machine := []syscall.Errno{syscall.EIO, syscall.ESTALE, syscall.ENOTCONN, syscall.ETIMEDOUT, syscall.EMFILE, syscall.ENFILE}
+	if slices.Contains(machine, no) || ours && no == syscall.EACCES {
 		return &ReadError{err}
-	case syscall.EACCES:
-		if ours {
-			return &ReadError{err}
-		}
 	}
 	return nil
 }

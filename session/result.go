@@ -183,11 +183,7 @@ func (a *attempt) unwritten(metric int) (why string, err error) {
 		}
 		return "", nil
 	}
-	var text []byte
-	err = a.inStudy(filepath.Join(dir, study.BeforeName), func(d *door.Dir, name string) (err error) {
-		text, err = d.Read(name, longestBefore)
-		return err
-	})
+	text, err := a.study.layout.Read(filepath.Join(dir, study.BeforeName), longestBefore)
 	var traces map[string]trace
 	if err == nil {
 		err = json.Unmarshal(text, &traces)

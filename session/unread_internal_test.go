@@ -25,6 +25,7 @@ func TestUnread(t *testing.T) {
 		{parser.Stdout, fs.ErrNotExist, false},
 		{parser.Stdout, syscall.ELOOP, false},
 		{parser.File, syscall.EIO, true},
+		{parser.File, syscall.EMFILE, true},
 		{parser.File, syscall.EACCES, false},
 		{parser.File, syscall.EISDIR, false},
 	} {
