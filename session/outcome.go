@@ -113,13 +113,15 @@ func (a *attempt) exitOK(code int) bool {
 // metrics. The objective and what has a limit must be among them; others may be missing.
 func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 	err := f.finish(exit)
-	unread := f.unread()
-	switch {
-	case runner.IsShortage(err):
+	if runner.IsShortage(err) {
 		return outcome{err: fmt.Errorf("%v: %w", a.id, err)}
-	case unread != nil:
-		return outcome{err: fmt.Errorf("%v: %w", a.id, unread)}
-	case err != nil:
+	}
+	for _, s := range f.streams {
+		if unread := unread(s.err, s.source != parser.File); unread != nil {
+			return outcome{err: fmt.Errorf("%v: %w", a.id, unread)}
+		}
+	}
+	if err != nil {
 		return failed(study.FailNoMetric, 0, "%v", err)
 	}
 	if !exit.Cancelled {

@@ -142,19 +142,8 @@ func (f *follower) finish(exit runner.Exit) error {
 	return errors.Join(errs...)
 }
 
-// unread is why an output could not be read, if the program had no part in it: the output may
-// be whole, and the next session can read it.
-func (f *follower) unread() error {
-	for _, s := range f.streams {
-		if err := unread(s.err, s.source != parser.File); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// unread is the error of reading a file if it says nothing of the file: the machine could not, or closes to
-// lbotune what lbotune has made itself.
+// unread is the error of reading a file, if the program had no part in it: the machine could not, or closes to
+// lbotune what is lbotune's own. The file may be whole, and the next session can read it.
 func unread(err error, ours bool) error {
 	var no syscall.Errno
 	errors.As(err, &no)

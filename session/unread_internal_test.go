@@ -30,12 +30,12 @@ func TestUnread(t *testing.T) {
 		{parser.File, syscall.EISDIR, false},
 	} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			f := &follower{streams: []stream{{source: parser.Stderr}, {source: c.source, err: c.err}}}
-			if c.err != nil {
-				f.streams[1].err = fmt.Errorf("read it: %w", c.err)
+			err := c.err
+			if err != nil {
+				err = fmt.Errorf("read it: %w", c.err)
 			}
 			var left *ReadError
-			if err := f.unread(); errors.As(err, &left) != c.left || c.left && !errors.Is(err, c.err) {
+			if err := unread(err, c.source != parser.File); errors.As(err, &left) != c.left || c.left && !errors.Is(err, c.err) {
 				t.Errorf("%s, %v: %v", c.source, c.err, err)
 			}
 		})
