@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -85,7 +86,13 @@ func (r Request) Submit(l Layout) (Request, error) {
 	var random [4]byte
 	rand.Read(random[:])
 	r.Version = requestVersion
-	r.ID = fmt.Sprintf("%019d-%d-%s", time.Now().UnixNano(), os.Getpid(), hex.EncodeToString(random[:]))
+	now := time.Now().UnixNano()
+	if waiting, err := ReadRequests(l); err == nil && len(waiting) > 0 { // left by a clock that may have been ahead
+		last, _, _ := strings.Cut(waiting[len(waiting)-1].ID, "-")
+		n, _ := strconv.ParseInt(last, 10, 64)
+		now = max(now, n+1)
+	}
+	r.ID = fmt.Sprintf("%019d-%d-%s", now, os.Getpid(), hex.EncodeToString(random[:]))
 	text, err := json.Marshal(r)
 	if err != nil {
 		return r, fmt.Errorf("write the request: %w", err)

@@ -3,6 +3,7 @@ package study_test
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -233,5 +234,35 @@ func TestRequestsBehindALink(t *testing.T) {
 	entries, err := os.ReadDir(others)
 	if err != nil || len(entries) != len(names) {
 		t.Errorf("behind the link are %v, %v", entries, err)
+	}
+}
+
+// Requests are taken in the order in which they were left, also where the clock was set back in between, or
+// another host's is behind.
+func TestOrderOfRequests(t *testing.T) {
+	l := study.Layout(t.TempDir())
+	first, err := study.Request{Action: study.ActionNote, Text: "0"}.Submit(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ahead := fmt.Sprintf("%019d-1-0", time.Now().Add(time.Hour).UnixNano())
+	if err := os.Rename(filepath.Join(l.Requests(), first.ID+".json"), filepath.Join(l.Requests(), ahead+".json")); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"1", "2", "3"} {
+		if _, err := (study.Request{Action: study.ActionNote, Text: text}).Submit(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	requests, err := study.ReadRequests(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := ""
+	for _, r := range requests {
+		order += r.Text
+	}
+	if order != "0123" {
+		t.Errorf("they are taken in the order %s", order)
 	}
 }
