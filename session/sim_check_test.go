@@ -53,6 +53,7 @@ func (s *simulation) check() {
 	st, err := study.Load(s.dir, func(before *study.State, r study.Record) error {
 		m.record(r.Event)
 		m.certain(before, r.Event)
+		m.inTime(before, r)
 		return nil
 	})
 	if err != nil {
@@ -87,6 +88,13 @@ func (s *simulation) check() {
 	}
 	if s.plan.sheet != nil {
 		s.promised(st, string(text))
+	}
+}
+
+// inTime checks that no trial is proposed once the study's time is over.
+func (m *simModel) inTime(before *study.State, r study.Record) {
+	if _, asks := r.Event.(study.Proposed); asks && before.Config.Budget.Limit() > 0 && before.Elapsed >= before.Config.Budget.Limit() {
+		m.fault("after %v another trial is proposed; the budget is %v", before.Elapsed, before.Config.Budget.Limit())
 	}
 }
 
@@ -254,6 +262,8 @@ func (m *simModel) ended(n, attempt int, metrics study.Metrics, f *study.Failure
 	case f == nil && t.cut != nil && t.cut.Complete && r.exit.Code > 128: // it was stopped before it could fail
 	case f == nil && (r.lost || r.code != r.good || len(r.lines) == 0 || r.mute):
 		m.fault("attempt %d.%d has %v, and ended with code %d after %d lines", n, attempt, metrics, r.code, len(r.lines))
+	case f != nil && f.Kind == study.FailInterrupted && !r.lost && isOver(r) && r.exit.Code == r.good && len(r.lines) > 0 && !r.mute:
+		m.fault("attempt %d.%d came to its end with %v, and counts as interrupted", n, attempt, r.lines)
 	case f != nil && f.Kind == study.FailExit && (r.code == r.good || f.Code != r.exit.Code):
 		m.fault("attempt %d.%d failed with %v, and ended with code %d", n, attempt, f, r.exit.Code)
 	case f != nil && f.Kind == study.FailNoMetric && len(r.lines) > 0 && !r.mute:
