@@ -153,7 +153,7 @@ func withSources(job *runner.Job, s *study.Sources, start string, linked []strin
 	case study.SourcesIsolate:
 		get = isolate(from, to, linked)
 	}
-	get = fmt.Sprintf("(for try in 1 2 3; do %s && exit; rm -rf -- %s; done; exit 1) && cd -- %s || exit %d", get, to, shell.Quote(job.Cwd), exitNoSources)
+	get = fmt.Sprintf("(for try in 1 2 3; do rm -rf -- %s; %s && exit; done; exit 1) && cd -- %s || exit %d", to, get, shell.Quote(job.Cwd), exitNoSources)
 	job.Cwd = start
 	if job.Shell != "" {
 		job.Shell = get + "\n" + job.Shell

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -52,5 +53,29 @@ func TestSourcesThatChange(t *testing.T) {
 		if n := st.Count(optimizer.Succeeded); n != 3 {
 			t.Errorf("%s: %d of 3 trials have succeeded", mode, n)
 		}
+	}
+}
+
+// What a copy that fails has left stays: a disk that it has filled is full when the attempt ends, which is no
+// failure of the trial's then.
+func TestSourcesThatFindNoRoom(t *testing.T) {
+	dir, bin := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "data"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "cp"), []byte("#!/bin/sh\n/bin/cp \"$@\"\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	c, place := isolated(dir, study.SourcesIsolate), filepath.Join(t.TempDir(), "s")
+	s, err := session.Open(c, session.Options{Dir: place, Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Run(t.Context(), nil), s.Close()); !errors.Is(err, session.ErrNoSuccess) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(study.Layout(place).Attempt(study.AttemptID{Trial: 1, Attempt: 1}), study.SourcesName, "data")); err != nil {
+		t.Error(err)
 	}
 }
