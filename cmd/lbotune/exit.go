@@ -28,25 +28,19 @@ type exitCode struct {
 func exitCodes() []exitCode {
 	return []exitCode{
 		{0, "finished", func(err error) bool { return err == nil }},
-		{3, "journal damaged", func(err error) bool { return isA[*journal.CorruptError](err) }},
-		{4, "study in use", func(err error) bool { return errors.Is(err, journal.ErrLocked) }},
+		{3, "journal damaged", isA[*journal.CorruptError]},
+		{4, "study in use", is(journal.ErrLocked)},
 		{74, "cannot read or write", cannotWrite},
-		{130, "interrupted by Ctrl-C, can be resumed", func(err error) bool { return errors.Is(err, signalled{syscall.SIGINT}) }},
-		{131, "killed by Ctrl-\\, can be resumed", func(err error) bool { return errors.Is(err, signalled{syscall.SIGQUIT}) }},
-		{143, "terminated, or stopped by lbotune stop, can be resumed", func(err error) bool { return isA[signalled](err) }},
-		{2, "wrong usage or spec", func(err error) bool {
-			return isA[*spec.Error](err) || isA[study.InvalidError](err) || isA[*study.ConfigError](err) || isA[*study.SpecError](err) || isA[*session.LayoutError](err) || errors.Is(err, errUsage) || isA[*journal.PlaceError](err) ||
-				errors.Is(err, study.ErrNoStudy) || errors.Is(err, session.ErrAwaited) || errors.Is(err, journal.ErrVersion) ||
-				errors.Is(err, fs.ErrPermission) && !errors.Is(err, errShown) // what a run meets on its way is nobody's spec
-		}},
+		{130, "interrupted by Ctrl-C, can be resumed", is(signalled{syscall.SIGINT})},
+		{131, "killed by Ctrl-\\, can be resumed", is(signalled{syscall.SIGQUIT})},
+		{143, "terminated, or stopped by lbotune stop, can be resumed", isA[signalled]},
+		{2, "wrong usage or spec", anyOf(isA[*spec.Error], isA[study.InvalidError], isA[*study.ConfigError], isA[*study.SpecError],
+			isA[*session.LayoutError], isA[*journal.PlaceError], is(errUsage), is(study.ErrNoStudy), is(session.ErrAwaited),
+			is(journal.ErrVersion), mayNot)},
 		{7, "a safety limit was broken, or its constant is disproved", isA[*session.UnsafeError]},
-		{5, "no trial succeeded, or the failure guard or setup stopped the study", func(err error) bool {
-			return errors.Is(err, session.ErrNoSuccess) || isA[*session.SetupError](err) || errors.Is(err, errNoValue)
-		}},
-		{6, "the budget is spent: ask has no trial to hand out", func(err error) bool {
-			return errors.Is(err, session.ErrSpent) || errors.Is(err, optimizer.ErrExhausted)
-		}},
-		{8, "the best is worse than best --goal wants", func(err error) bool { return errors.Is(err, errMissed) }},
+		{5, "no trial succeeded, or the failure guard or setup stopped the study", anyOf(is(session.ErrNoSuccess), isA[*session.SetupError], is(errNoValue))},
+		{6, "the budget is spent: ask has no trial to hand out", anyOf(is(session.ErrSpent), is(optimizer.ErrExhausted))},
+		{8, "the best is worse than best --goal wants", is(errMissed)},
 		{1, "anything else: a trial of another host, a machine short of memory or processes, a replay that differs, a mistake of lbotune's own", func(error) bool { return true }},
 	}
 }
@@ -55,8 +49,20 @@ func exitCodes() []exitCode {
 func cannotWrite(err error) bool {
 	var spawn *runner.SpawnError
 	var path *fs.PathError
-	return isA[*journal.WriteError](err) || isA[*door.Refusal](err) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENOSPC) || isA[*session.ReadError](err) || errors.As(err, &spawn) && spawn.Disk || errors.As(err, &path) && path.Op == "write"
+	known := anyOf(isA[*journal.WriteError], isA[*door.Refusal], isA[*session.ReadError], is(syscall.ENOTDIR), is(syscall.ENOSPC))
+	return known(err) || errors.As(err, &spawn) && spawn.Disk || errors.As(err, &path) && path.Op == "write"
 }
+
+// mayNot reports whether something is not permitted. What a run meets on its way is nobody's spec.
+func mayNot(err error) bool { return errors.Is(err, fs.ErrPermission) && !errors.Is(err, errShown) }
+
+func anyOf(kinds ...func(error) bool) func(error) bool {
+	return func(err error) bool {
+		return slices.ContainsFunc(kinds, func(kind func(error) bool) bool { return kind(err) })
+	}
+}
+
+func is(what error) func(error) bool { return func(err error) bool { return errors.Is(err, what) } }
 
 func isA[E error](err error) bool {
 	var e E
