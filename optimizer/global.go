@@ -71,8 +71,8 @@ func (a *ask) closed() func([]float64) bool {
 	if a.set.Local != on {
 		return never
 	}
-	if !t.settled || t.basin.centre < 0 || t.basin.promise == 0 || t.basin.misses > 2 || a.view.surrogate.noisy() ||
-		t.basin.promise >= endgameGain*(a.past.y[a.past.best]-warp.Median(a.past.y)) {
+	improving := t.settled && t.basin.centre >= 0 && t.basin.misses <= 2 && !a.view.surrogate.noisy()
+	if !improving || t.basin.promise == 0 || t.basin.promise >= endgameGain*(a.past.y[a.past.best]-warp.Median(a.past.y)) {
 		return t.inFinished
 	}
 	centre := a.past.x[t.basin.centre]

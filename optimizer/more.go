@@ -77,8 +77,8 @@ func (l *lbo) More(ctx context.Context, trial int) (Proposal, error) {
 // pooling keeps what More needs of an ask that was answered.
 func (a *ask) pooling(p Proposal) *pool {
 	rule := a.rule()
-	if a.view == nil || !a.view.holds || a.lbo.finite != nil || // nothing is to be improved upon yet, or little is left
-		len(a.view.models) != 1 || a.lbo.parts != nil || rule.value == nil || a.lbo.printed != nil || a.past.safe != nil {
+	alone := a.lbo.finite != nil || a.lbo.parts != nil || a.lbo.printed != nil || a.past.safe != nil // these propose one by one
+	if alone || rule.value == nil || a.view == nil || !a.view.holds || len(a.view.models) != 1 {
 		return nil
 	}
 	known := len(a.pending)

@@ -51,9 +51,9 @@ func newBasin(centre int) basin {
 // patch is a box around a point.
 type patch struct{ centre, half []float64 }
 
-func (b patch) holds(p []float64) bool {
-	for j, c := range b.centre {
-		if math.Abs(p[j]-c) > b.half[j] {
+func (f patch) holds(p []float64) bool {
+	for j, c := range f.centre {
+		if math.Abs(p[j]-c) > f.half[j] {
 			return false
 		}
 	}
@@ -185,20 +185,20 @@ func (t *trust) enter(h *history, step *trustStep) {
 // judgeBox doubles the box after boxSuccesses improvements in a row and halves
 // it after max(3, d/2) failures (Eriksson et al. 2019, with the counts that
 // served best here); a box that became tiny is set back to boxStart.
-func (t *basin) judgeBox(improved bool, d int) {
+func (b *basin) judgeBox(improved bool, d int) {
 	if improved {
-		t.successes, t.failures = t.successes+1, 0
+		b.successes, b.failures = b.successes+1, 0
 	} else {
-		t.successes, t.failures = 0, t.failures+1
+		b.successes, b.failures = 0, b.failures+1
 	}
 	switch {
-	case t.successes >= boxSuccesses:
-		t.box, t.successes = math.Min(2*t.box, boxLargest), 0
-	case t.failures >= max(3, d/2):
-		t.box, t.failures = t.box/2, 0
+	case b.successes >= boxSuccesses:
+		b.box, b.successes = math.Min(2*b.box, boxLargest), 0
+	case b.failures >= max(3, d/2):
+		b.box, b.failures = b.box/2, 0
 	}
-	if t.box < boxSmallest {
-		t.box = boxStart
+	if b.box < boxSmallest {
+		b.box = boxStart
 	}
 }
 

@@ -39,8 +39,9 @@ func (s *surrogate) agree(twins [][2]int) bool {
 
 // twin returns a twin of the best trial while it is open whether there is noise.
 func (a *ask) twin() (spaces.Point, bool) {
-	if _, declared := a.set.Noise.Number(); declared || a.set.Local != on || !a.view.surrogate.noisy() ||
-		len(a.past.twins) >= twinsWant || !a.view.surrogate.agree(a.past.twins) || len(a.past.y) < 3*(a.past.space.Len()+1) {
+	_, declared := a.set.Noise.Number()
+	open := !declared && a.view.surrogate.noisy() && len(a.past.twins) < twinsWant && a.view.surrogate.agree(a.past.twins)
+	if !open || a.set.Local != on || len(a.past.y) < 3*(a.past.space.Len()+1) {
 		return nil, false
 	}
 	best := a.past.x[a.past.best]
