@@ -173,7 +173,8 @@ func (s *State) GapEnding(n optimizer.Note) *Closed {
 		return &Closed{Why: endRegret, Over: s.best.Number, Detail: fmt.Sprintf("at most %.3g (%.3g %%) is left to gain by the model, with 95 %%", upwards(most), upwards(100*most/s.progress()))}
 	}
 	l := n.Lipschitz
-	if s.Config.Budget.Gap <= 0 || s.best == nil || s.Refuted != "" || !s.Feasible(s.best) || l == nil || !l.Stated || l.Gap == nil {
+	certain := l != nil && l.Stated && l.Gap != nil && s.Refuted == ""
+	if !certain || s.Config.Budget.Gap <= 0 || s.best == nil || !s.Feasible(s.best) {
 		return nil
 	}
 	lead, begun := s.lead()

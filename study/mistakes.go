@@ -176,11 +176,12 @@ func (s *State) timed(trials []*Trial) string {
 		}
 	}
 	known, apart := freedom >= leastAgain, math.Sqrt(squares/freedom)
+	steady := known && apart < roughly/2
 	sure := o.Measure == Seconds && len(trials) == 0 || len(values) >= leastTimed && stat.Correlation(values, took, nil) >= likeTime
 	switch n := c.Run.SlotCount(); {
 	case known && apart >= roughly:
 		return fmt.Sprintf("%s is a duration, and the same values repeat it within ± %.0f %% only: run one trial at a time, and set repeats in [run]", o.Name, 100*apart)
-	case sure && n > 1 && repeats == 1 && c.Launcher == nil && !(known && apart < roughly/2):
+	case sure && !steady && n > 1 && repeats == 1 && c.Launcher == nil:
 		return fmt.Sprintf("%s looks like the duration of a trial, and %d of them run side by side, which may slow each other down: run one at a time, or set repeats in [run]", o.Name, n)
 	}
 	return ""

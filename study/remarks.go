@@ -69,9 +69,10 @@ func (s *State) atEdge() string {
 		return ""
 	}
 	for _, p := range s.Config.Params {
-		v, ok := best.Values.Get(p.Name)
+		v, _ := best.Values.Get(p.Name)
 		x, number := v.Number()
-		if levels, finite := p.Levels(); !ok || !number || finite && levels <= fewLevels || p.Name == s.Search.resource || !numeric(p) {
+		levels, finite := p.Levels()
+		if few := finite && levels <= fewLevels; few || !number || !numeric(p) || p.Name == s.Search.resource {
 			continue
 		}
 		switch x {

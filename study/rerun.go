@@ -110,7 +110,8 @@ func (s *State) Mended(change *ConfigChanged) *Rerun {
 			continue
 		}
 		out.Trials = append(out.Trials, t.Number)
-		if mended && sameProgram && len(t.Repeats) == 0 && (now.endsWell(t.Failure) || t.Failure != nil && slices.Contains([]FailureKind{FailNoMetric, FailNotFinite, FailReported}, t.Failure.Kind)) {
+		unread := t.Failure != nil && slices.Contains([]FailureKind{FailNoMetric, FailNotFinite, FailReported}, t.Failure.Kind)
+		if mended && sameProgram && len(t.Repeats) == 0 && (unread || now.endsWell(t.Failure)) {
 			out.Read = append(out.Read, t.Number)
 		}
 	}

@@ -205,8 +205,8 @@ func (s *State) promotable(k int, reduction float64) *Trial {
 // rungOf is the rung on which a trial has a result, -1 if it has none. One whose
 // continuation failed has none.
 func (s *State) rungOf(t *Trial) int {
-	if s.Search.resource == "" || !t.Done() || t.Status == optimizer.Failed || !t.Teaches() || t.limited() ||
-		t.next > 0 && s.Trials[t.next-1].Status == optimizer.Failed {
+	failed := t.Status == optimizer.Failed || t.next > 0 && s.Trials[t.next-1].Status == optimizer.Failed
+	if s.Search.resource == "" || !t.Done() || failed || !t.Teaches() || t.limited() {
 		return -1
 	}
 	return s.Search.rung(t.Values)

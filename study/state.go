@@ -306,5 +306,6 @@ func (s *State) Maximized(trial int, r Reading) pruner.Reading {
 // readings are, by a rule that stops what cannot become the best: it could not be the best
 // itself, since it breaks a limit, was stopped at one, or lies outside of the ranges.
 func (s *State) noBar(t *Trial) bool {
-	return s.Config.Prune != nil && s.Config.Prune.Method == pruner.Reachable && t.Done() && (t.Outside || t.Status != optimizer.Succeeded || !s.Feasible(t))
+	reachable := s.Config.Prune != nil && s.Config.Prune.Method == pruner.Reachable
+	return reachable && t.Done() && (t.Outside || t.Status != optimizer.Succeeded || !s.Feasible(t))
 }
