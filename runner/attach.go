@@ -12,20 +12,30 @@ import (
 	"github.com/lbotune/lbotune/internal/door"
 )
 
-// Attach implements Attacher. What becomes of the attempt depends on where it was started,
-// which its directory and its record tell (see doc.go), and on whether an end is recorded:
+// origin is where an attempt was started, as its directory and its record tell (see doc.go).
+type origin int
+
+const (
+	fromHere origin = iota // this machine, since its last boot: it may live
+	beforeBoot
+	fromElsewhere
+	fromCopied // another directory, of which this one is a copy
+	fromBereft // likewise, and that is gone, but the attempt runs on: nobody else will take it up
+)
+
+// Attach implements Attacher. What becomes of the attempt depends on its origin, and on whether an
+// end is recorded:
 //
-//	              no end recorded               an end recorded
-//	here          waited for, then harvested    leftovers ended, then harvested
-//	before boot   ErrNeverStarted or ErrLost    harvested; ErrLost if a boot may have cost output
-//	another host  ErrElsewhere                  harvested
-//	a copy of it  ErrCopied                     harvested
+//	               no end recorded               an end recorded
+//	fromHere       waited for, then harvested    leftovers ended, then harvested
+//	beforeBoot     ErrNeverStarted or ErrLost    harvested; ErrLost if the boot may have cost output
+//	fromElsewhere  ErrElsewhere                  harvested
+//	fromCopied     ErrCopied                     harvested; ErrLost if a boot may have cost output
+//	fromBereft     its processes are ended: ErrCopied
 //
-// Where no end is recorded, but that it was made to end, harvest records a SIGKILL. What was started for
-// another Job.Key is ErrOutdated, and ended first if it lives here; an unfinished one of another
-// host stays ErrElsewhere, and a bereft copy ErrCopied. Where a part
-// of the output is gone, what would be harvested is ErrLost, and ErrCopied in a copy. Of a copy whose
-// original runs on although its directory has been removed (bereft) the processes are ended.
+// Where it was made to end, and no end is recorded, harvest records a SIGKILL. What was started for
+// another Job.Key is ErrOutdated, and ended first if it lives here, but ErrElsewhere and the bereft
+// ErrCopied stay. Where a part of the output is gone, what would be harvested is ErrLost, and ErrCopied in a copy.
 func (l *Local) Attach(ctx context.Context, job Job) (exit Exit, err error) {
 	defer func() {
 		if err != nil {
@@ -53,37 +63,46 @@ func (l *Local) Attach(ctx context.Context, job Job) (exit Exit, err error) {
 			recordName, rec.Version, recordVersion)
 	}
 	outdated := job.Key != "" && rec.Key != job.Key
-	mayLive := native && rec.here()
-	bereft := !native && rec.here() && a.bereft(rec)
-	if mayLive || bereft {
-		a.regroup(rec.Cgroup)
-	}
-	switch {
-	case bereft:
-		return Exit{}, l.end(ctx, a, ErrCopied)
-	case mayLive && outdated:
-		return Exit{}, l.end(ctx, a, ErrOutdated)
-	case mayLive:
+	switch from := a.origin(rec, native); from {
+	case fromHere:
+		if outdated {
+			return Exit{}, l.end(ctx, a, rec, ErrOutdated)
+		}
 		return l.rejoin(ctx, a, rec)
+	case fromBereft:
+		return Exit{}, l.end(ctx, a, rec, ErrCopied)
+	default: // nothing lives that is ours: what is left is a record
+		if err := a.worthless(rec, from, outdated); err != nil {
+			return Exit{}, err
+		}
+		a.counted = a.countAt(rec)
+		return a.harvest(rec)
 	}
-	// No process survives a boot, and those of another machine, or of a copy's original, are not ours:
-	// what is left is a record.
-	if err := a.worthless(rec, native, outdated); err != nil {
-		return Exit{}, err
+}
+
+func (a *attempt) origin(rec record, native bool) origin {
+	switch {
+	case native && rec.here():
+		return fromHere
+	case native && rec.Host == thisPlace().host:
+		return beforeBoot
+	case native:
+		return fromElsewhere
+	case rec.here() && a.bereft(rec):
+		return fromBereft
 	}
-	a.counted = a.countAt(rec)
-	return a.harvest(rec)
+	return fromCopied
 }
 
 // worthless says why nothing can be made of the record of an attempt that cannot live here, if so.
-func (a *attempt) worthless(rec record, native, outdated bool) error {
+func (a *attempt) worthless(rec record, from origin, outdated bool) error {
 	here := thisPlace()
 	switch {
-	case native && rec.Host != here.host && rec.Exit == nil:
+	case from == fromElsewhere && rec.Exit == nil:
 		return fmt.Errorf("%w (%s)", ErrElsewhere, rec.Host)
 	case outdated:
 		return ErrOutdated
-	case !native && (rec.Exit == nil || a.cutShort(rec)):
+	case from == fromCopied && (rec.Exit == nil || a.cutShort(rec)):
 		return ErrCopied
 	case rec.Exit != nil && !rec.Synced && rec.Host == here.host && rec.Boot != here.boot: // also of a copy that was made before the boot
 		return fmt.Errorf("%w: the machine has booted since, and its output may not have been on disk", ErrLost)
@@ -102,7 +121,8 @@ func (rec record) here() bool {
 }
 
 // end leaves nothing of an attempt whose result is of no use, and returns why.
-func (l *Local) end(ctx context.Context, a *attempt, why error) error {
+func (l *Local) end(ctx context.Context, a *attempt, rec record, why error) error {
+	a.regroup(rec.Cgroup)
 	if !a.over() {
 		l.stop(a, stopCancel)
 	}
@@ -150,6 +170,7 @@ func reopen(job Job) (a *attempt, rec record, err error) {
 
 // rejoin waits for an attempt that may live on this machine, and leaves nothing of it.
 func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error) {
+	a.regroup(rec.Cgroup)
 	lived, up := false, ""
 	switch {
 	case rec.Exit != nil:
