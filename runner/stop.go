@@ -35,7 +35,7 @@ func (l *Local) stop(a *attempt, reason stopReason) {
 	if reason != stopKill {
 		a.awaitCommand(t)
 		a.terminate(t)
-		if a.drained(t, grace) {
+		if a.awaitEmpty(t, grace) {
 			return
 		}
 	}
@@ -66,8 +66,8 @@ func (a *attempt) group() int {
 	return a.pid
 }
 
-// drained waits until nothing of t is left, or grace has passed or Kill is closed, and reports which.
-func (a *attempt) drained(t *tree, grace time.Duration) bool {
+// awaitEmpty waits until nothing of t is left, or grace has passed or Kill is closed, and reports which.
+func (a *attempt) awaitEmpty(t *tree, grace time.Duration) bool {
 	deadline := time.Now().Add(grace)
 	for pause := time.Millisecond; ; pause = min(2*pause, lookMax/2) {
 		if a.empty(t) {
@@ -193,7 +193,7 @@ func (l *Local) sweep(a *attempt, ended time.Time) []Process {
 	swept := describe(t.known)
 	if a.reason == "" {
 		patience := min(leftoverPatience-time.Since(ended), leftoverPatience)
-		if a.drained(t, patience) {
+		if a.awaitEmpty(t, patience) {
 			return nil
 		}
 		a.settle(ended)
@@ -202,7 +202,7 @@ func (l *Local) sweep(a *attempt, ended time.Time) []Process {
 		}
 	}
 	a.terminate(t)
-	if !a.drained(t, min(a.job.Grace, leftoverGrace)) {
+	if !a.awaitEmpty(t, min(a.job.Grace, leftoverGrace)) {
 		for _, p := range a.kill(t) {
 			for i := range swept {
 				swept[i].Alive = swept[i].Alive || swept[i].PID == p.pid

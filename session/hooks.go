@@ -40,7 +40,7 @@ type aftermath struct {
 }
 
 func newHooks(s *Study) *hooks {
-	h := &hooks{study: s, keep: keeper{study: s, swept: map[int]*leftover{}}}
+	h := &hooks{study: s, keep: keeper{study: s, cleared: map[int]*leftover{}}}
 	h.life, h.kill = context.WithCancel(context.Background())
 	h.feed = newFeed(h.do, func(p any) { s.opts.Log.Error("what follows a record was not done", "error", panicked("a hook", p)) })
 	return h

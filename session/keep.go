@@ -15,14 +15,14 @@ import (
 
 // keeper removes the directories of trials that the study need not keep.
 type keeper struct {
-	study  *Study
-	trials *door.Dir         // the directory that they lie in, once it is open
-	failed bool              // it could not be opened, as was said
-	swept  map[int]*leftover // of trials whose directories are removed
+	study   *Study
+	trials  *door.Dir         // the directory that they lie in, once it is open
+	failed  bool              // it could not be opened, as was said
+	cleared map[int]*leftover // of trials whose directories are removed
 
 	ranked bool           // best and left are those of the records so far
 	best   []*study.Trial // as many as are kept, the best first
-	left   []*study.Trial // that have finished and are not swept
+	left   []*study.Trial // that have finished and whose directories stay
 }
 
 // leftover is what goes of a trial.
@@ -35,11 +35,11 @@ type leftover struct {
 // spare lets what is left of trials stay, if it has not gone: they run again.
 func (k *keeper) spare(trials []int) {
 	for _, n := range trials {
-		if d := k.swept[n]; d != nil {
+		if d := k.cleared[n]; d != nil {
 			d.mu.Lock()
 			d.names = nil
 			d.mu.Unlock()
-			delete(k.swept, n)
+			delete(k.cleared, n)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (k *keeper) toDrop(last int) (drop []*leftover) {
 			return false
 		}
 		d := k.leftover(t.Number)
-		k.swept[t.Number] = d
+		k.cleared[t.Number] = d
 		if len(d.names) > 0 {
 			drop = append(drop, d)
 		}
@@ -156,7 +156,7 @@ func (k *keeper) mayBeBest(t *study.Trial) bool {
 
 // enter ranks a trial that has finished among the best.
 func (k *keeper) enter(t *study.Trial, most int) {
-	if k.swept[t.Number] == nil {
+	if k.cleared[t.Number] == nil {
 		k.left = append(k.left, t)
 	}
 	if !t.Succeeded() {

@@ -62,7 +62,7 @@ func keepAmong(b testing.TB, n int) {
 		apply(study.Finished{Trial: k, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": v}})
 		s.hooks.keep.toDrop(k)
 	}
-	if got := len(s.hooks.keep.swept); got != n-5 {
-		b.Fatalf("%d of %d were swept", got, n)
+	if got := len(s.hooks.keep.cleared); got != n-5 {
+		b.Fatalf("%d of %d were cleared", got, n)
 	}
 }

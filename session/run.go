@@ -61,7 +61,7 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) (err error) {
 //
 // In each turn it does what people have requested (serve), starts what may start (plan), ends
 // the attempts whose readings have said so, takes and gives back slots of a shared
-// machine (share), waits for something to happen, and writes down what is decided (settle)
+// machine (share), waits for something to happen, and writes down what is decided (commit)
 // before it acts on that.
 func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
 	var die context.CancelFunc
@@ -120,7 +120,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
 		case <-look.C:
 			l.lookForRequests()
 		}
-		if err := l.settle(); err != nil {
+		if err := l.commit(); err != nil {
 			return err
 		}
 		if l.stop == StopHere {
@@ -179,12 +179,13 @@ func (l *loop) idle() bool {
 // requested what gives it more to do while the optimizer was asked for the best trial.
 func (l *loop) close() (goesOn bool, err error) {
 	end := l.ending
+	owed := len(l.ready) > 0 || len(l.study.state.Unconfirmed()) > 0
 	switch {
 	case l.fatal != nil:
 		return false, l.fatal
 	case end == nil && !l.halted():
 		return false, ErrAwaited
-	case end == nil || l.stop > 0 && !l.late && (len(l.ready) > 0 || len(l.study.state.Unconfirmed()) > 0):
+	case end == nil || l.stop > 0 && !l.late && owed:
 		return false, nil
 	}
 	if !l.asking && !l.late {
@@ -323,7 +324,7 @@ func (l *loop) exhausted() bool {
 // take makes a trial that the optimizer need not be asked for.
 func (l *loop) take(p study.Proposed) error {
 	l.propose(newQuestion(l.study.state, len(l.study.state.Order)).noted(p)) // nothing is told
-	if err := l.settle(); err != nil {
+	if err := l.commit(); err != nil {
 		return err
 	}
 	return l.plan()

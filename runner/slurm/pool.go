@@ -88,7 +88,7 @@ func (l *Launcher) thePool() (*pool, error) {
 		p.fruitful.Store(name, true) // for all that is known
 	}
 	p.crew = crew{Version: crewVersion, Inode: p.folder.inode(), Names: p.crew.Names,
-		Seats: l.Settings.PerJob, Offers: offers, Idle: l.Settings.settle(), Time: l.Settings.Time}
+		Seats: l.Settings.PerJob, Offers: offers, Idle: l.Settings.silence(), Time: l.Settings.Time}
 	p.since = time.Now()
 	l.pool = p
 	return p, p.folder.write(scriptName, []byte(l.script(p.folder)))

@@ -33,7 +33,7 @@ type Settings struct {
 	// Pilot lets jobs run one attempt after the other, PerJob of them at the same time.
 	Pilot  bool `json:"pilot,omitempty"`
 	PerJob int  `json:"per_job,omitempty"`
-	// Poll is the longest pause between two looks at the queue, from which settle and beat follow.
+	// Poll is the longest pause between two looks at the queue, from which silence and beat follow.
 	Poll time.Duration `json:"poll,omitempty"`
 	// Retries is how often a trial may lose its job to the cluster in a row.
 	Retries int `json:"retries,omitempty"`
@@ -80,8 +80,8 @@ func (s Settings) poll() time.Duration { return cmp.Or(max(s.Poll, 0), defaultPo
 // beat is the pause between two signs of life of a job.
 func (s Settings) beat() time.Duration { return s.poll() / 3 }
 
-// settle is how long a job must be gone and silent to count as dead: network disks are up to a minute late.
-func (s Settings) settle() time.Duration { return 2 * s.poll() }
+// silence is how long a job must be gone and silent to count as dead: network disks are up to a minute late.
+func (s Settings) silence() time.Duration { return 2 * s.poll() }
 
 // Kind is Slurm as a spec can choose it.
 var Kind = kinds.Kind{Settings: readSettings, New: newLauncher, Inside: map[string]func(string) error{"exec": Exec}}

@@ -79,7 +79,7 @@ func (w *watch) arrived(e *ending) (output, all bool) {
 }
 
 // patient reports whether we have waited long enough for the rest of a known end.
-func (w *watch) patient() bool { return time.Since(w.tail) > w.Settings.settle() }
+func (w *watch) patient() bool { return time.Since(w.tail) > w.Settings.silence() }
 
 // judge decides about an attempt of which there is no end yet.
 func (w *watch) judge() (*runner.Exit, error) {
@@ -102,7 +102,7 @@ func (w *watch) judge() (*runner.Exit, error) {
 	case w.quiet.IsZero():
 		w.quiet = time.Now()
 		return nil, nil
-	case time.Since(w.quiet) < w.Settings.settle():
+	case time.Since(w.quiet) < w.Settings.silence():
 		return nil, nil
 	}
 	if jobs, known = w.jobs(w.quiet); !known || mayLive(jobs, true) {

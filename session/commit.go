@@ -10,13 +10,13 @@ import (
 // askPatience is how long the end of a trial waits for the next proposal: less than a fit takes.
 const askPatience = time.Millisecond
 
-// settle commits what this turn has decided.
+// commit has the study take in what this turn has decided.
 //
 // A sync is the dearest part of a short trial. So when a trial has ended, the next one is asked for
 // before its end is written, and if the answer comes at once both are written together. The
 // optimizer then knows a result a moment before the disk does; nobody else does, and if the disk
 // never gets it, what the optimizer knew is lost with the process.
-func (l *loop) settle() error {
+func (l *loop) commit() error {
 	var updates []study.Update
 	for len(l.events) > 0 {
 		decided := l.events
