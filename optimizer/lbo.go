@@ -79,7 +79,9 @@ func (l *lbo) Tell(o Observation) error {
 		return l.tellParts(l.past.told[len(l.past.told)-1])
 	}
 	m := recall(o.Proposal.Note)
-	if f := m.Fit; f.isOf(l.past) && (l.fit == nil || f.N >= l.fit.N) {
+	f := m.Fit
+	ours := f != nil && f.N >= 1 && f.N <= len(l.past.y) && len(f.Hyper.LogLengths) == l.past.space.Dim() // not another study's
+	if ours && (l.fit == nil || f.N >= l.fit.N) {
 		l.fit = f
 	}
 	if o.Status == Succeeded {

@@ -32,11 +32,6 @@ type modelFit struct {
 	Samples []gp.Hyper `json:"samples,omitempty"`
 }
 
-// isOf reports whether a fit, which a note brought, is of these successes, and not of another study's.
-func (f *modelFit) isOf(h *history) bool {
-	return f != nil && f.N >= 1 && f.N <= len(h.y) && len(f.Hyper.LogLengths) == h.space.Dim()
-}
-
 // trustStep is one step of a trust region. Lengths are in the unit cube.
 type trustStep struct {
 	// Centre is the trial in its middle.

@@ -53,7 +53,8 @@ func (a *attempt) scan(lock *fileID, strays []process, seen func(process)) []pro
 		if p.pid == self || p.start < oldest || p.zombie {
 			continue
 		}
-		if member[p.pid] || a.group() != 0 && p.session == a.pid || p.marked(marker) || lock != nil && p.holds(locked) {
+		inSession := a.group() != 0 && p.session == a.pid
+		if member[p.pid] || inSession || p.marked(marker) || lock != nil && p.holds(locked) {
 			member[p.pid] = true
 			seen(p)
 		}

@@ -239,8 +239,7 @@ func (c *check) measured() {
 	cfg := c.config
 	c.when(cfg.Budget.Gap > 0 && cfg.Optimizer.LipschitzConstant == 0 && !cfg.Several(), "state lipschitz_constant in [optimizer], or write patience = 20 in its place",
 		"what is left to gain is certain only under a stated lipschitz_constant: by an estimated one studies end too early", "budget", "gap")
-	noModel := cmp.Or(cfg.Optimizer.Method, optimizer.MethodLBO) != optimizer.MethodLBO
-	unknown := noModel || len(cfg.Limits()) > 0 || cfg.Safety != nil || cfg.Prune != nil || len(cfg.WarmStart) > 0
+	unknown := cmp.Or(cfg.Optimizer.Method, optimizer.MethodLBO) != optimizer.MethodLBO || len(cfg.Limits()) > 0 || cfg.Safety != nil || cfg.Prune != nil || len(cfg.WarmStart) > 0
 	c.when(cfg.Budget.bounded() && !cfg.Several() && unknown, "write patience = 20 in its place",
 		"what is left to gain is known to method lbo alone, and not beside constraints, safety, [prune] or warm_start", "budget", "regret")
 	if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() > 1 {

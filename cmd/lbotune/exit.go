@@ -36,7 +36,9 @@ func exitCodes() []exitCode {
 		{143, "terminated, or stopped by lbotune stop, can be resumed", isA[signalled]},
 		{2, "wrong usage or spec", anyOf(isA[*spec.Error], isA[study.InvalidError], isA[*study.ConfigError], isA[*study.SpecError],
 			isA[*session.LayoutError], isA[*journal.PlaceError], is(errUsage), is(study.ErrNoStudy), is(session.ErrAwaited),
-			is(journal.ErrVersion), mayNot)},
+			is(journal.ErrVersion), func(err error) bool { // what a run meets on its way is nobody's spec
+				return errors.Is(err, fs.ErrPermission) && !errors.Is(err, errShown)
+			})},
 		{7, "a safety limit was broken, or its constant is disproved", isA[*session.UnsafeError]},
 		{5, "no trial succeeded, or the failure guard or setup stopped the study", anyOf(is(session.ErrNoSuccess), isA[*session.SetupError], is(errNoValue))},
 		{6, "the budget is spent: ask has no trial to hand out", anyOf(is(session.ErrSpent), is(optimizer.ErrExhausted))},
@@ -49,12 +51,9 @@ func exitCodes() []exitCode {
 func cannotWrite(err error) bool {
 	var spawn *runner.SpawnError
 	var path *fs.PathError
-	known := anyOf(isA[*journal.WriteError], isA[*door.Refusal], isA[*session.ReadError], is(syscall.ENOTDIR), is(syscall.ENOSPC))
-	return known(err) || errors.As(err, &spawn) && spawn.Disk || errors.As(err, &path) && path.Op == "write"
+	return anyOf(isA[*journal.WriteError], isA[*door.Refusal], isA[*session.ReadError], is(syscall.ENOTDIR), is(syscall.ENOSPC))(err) ||
+		errors.As(err, &spawn) && spawn.Disk || errors.As(err, &path) && path.Op == "write"
 }
-
-// mayNot reports whether something is not permitted. What a run meets on its way is nobody's spec.
-func mayNot(err error) bool { return errors.Is(err, fs.ErrPermission) && !errors.Is(err, errShown) }
 
 func anyOf(kinds ...func(error) bool) func(error) bool {
 	return func(err error) bool {

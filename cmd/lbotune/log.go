@@ -66,8 +66,8 @@ func awaitEnd(ctx context.Context, l study.Layout, id study.AttemptID) {
 		t, unknown := st.Trial(id.Trial)
 		ended := func(a study.Attempt) bool { return a.Number == id.Attempt && !a.Ended.IsZero() }
 		repeated := func() bool { return t.Confirming() && id.Attempt == t.NextAttempt() }
-		seen, unseen := runner.Look(l.Attempt(id))
-		if unknown == nil && (t.Done() && !repeated() || slices.ContainsFunc(t.Attempts, ended)) || unseen == nil && seen.Ended {
+		recorded := unknown == nil && (t.Done() && !repeated() || slices.ContainsFunc(t.Attempts, ended))
+		if seen, _ := runner.Look(l.Attempt(id)); recorded || seen.Ended {
 			return over
 		}
 		return nil

@@ -150,7 +150,8 @@ func attemptsUnderWay(st *study.State, l study.Layout, held bool, most int) []at
 		id := study.AttemptID{Trial: t.Number, Attempt: at.Number}
 		seen, err := runner.Look(l.Attempt(id))
 		job, alive := where(&st.Config, l, id)
-		if !held && (err != nil || seen.Ended || !alive && (job != "" || !seen.Alive)) {
+		over := err != nil || seen.Ended || !alive && (job != "" || !seen.Alive)
+		if over && !held {
 			continue
 		}
 		a := attemptJSON{Trial: t.Number, Attempt: at.Number, Slot: at.Slot, Host: at.Host, PID: seen.PID, Job: job,
