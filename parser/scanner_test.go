@@ -287,29 +287,31 @@ func TestRuleErrors(t *testing.T) {
 	tests := []struct {
 		rule  parser.Rule
 		field string
-		part  string
+		text  string
 	}{
-		{parser.Rule{}, "objective", "does not say how"},
-		{parser.Rule{Metric: "loss", Regex: "(x)"}, "regex", "beside metric"},
-		{parser.Rule{Metric: " loss"}, "metric", "blank"},
-		{parser.Rule{Metric: "lo\nss"}, "metric", "control character"},
-		{parser.Rule{Regex: "loss"}, "regex", "no group"},
-		{parser.Rule{Regex: "(a)(b)"}, "regex", "several groups"},
-		{parser.Rule{Regex: "(a"}, "regex", "missing closing"},
-		{parser.Rule{Regex: `loss=(?!x)(\d)`}, "regex", "invalid or unsupported Perl syntax"},
-		{parser.Rule{Regex: `a\n(\d)`}, "regex", "line break"},
-		{parser.Rule{Metric: "loss", Source: "stdin"}, "source", "unknown"},
-		{parser.Rule{Metric: "loss", Pick: "best"}, "pick", "unknown"},
-		{parser.Rule{Metric: "loss", Step: "a(b"}, "step", "missing closing"},
-		{parser.Rule{LastNumber: true, Source: "both"}, "source", "which stream"},
-		{parser.Rule{LastNumber: true, Pick: "min"}, "pick", "only the last line"},
+		{parser.Rule{}, "objective", "objective does not say how to find the metric"},
+		{parser.Rule{Metric: "loss", Regex: "(x)"}, "regex", "regex cannot stand beside metric: each is a way to find the metric by itself"},
+		{parser.Rule{Metric: " loss"}, "metric", `metric = " loss": begins or ends with a blank, which is never part of the name`},
+		{parser.Rule{Metric: "lo\nss"}, "metric", `metric = "lo\nss": has a control character, but a rule sees one line of plain text at a time`},
+		{parser.Rule{Regex: "loss"}, "regex", `regex = "loss": has no group, so that it does not say which part of the match is the number`},
+		{parser.Rule{Regex: "(a)(b)"}, "regex", `regex = "(a)(b)": has several groups, and does not say which one is the number`},
+		{parser.Rule{Regex: "(a"}, "regex", `regex = "(a": missing closing ): (a`},
+		{parser.Rule{Regex: `loss=(?!x)(\d)`}, "regex", `regex = "loss=(?!x)(\\d)": invalid or unsupported Perl syntax: (?!`},
+		{parser.Rule{Regex: `a\n(\d)`}, "regex", `regex = "a\\n(\\d)": asks for a line break, but a rule sees one line at a time`},
+		{parser.Rule{Metric: "loss", Source: "stdin"}, "source", `source = "stdin": is unknown`},
+		{parser.Rule{Metric: "loss", Pick: "best"}, "pick", `pick = "best": is unknown`},
+		{parser.Rule{Metric: "loss", Step: "a(b"}, "step", `step = "a(b": missing closing ): a(b`},
+		{parser.Rule{LastNumber: true, Source: "both"}, "source", `source = "both": leaves open which stream's last line is meant`},
+		{parser.Rule{LastNumber: true, Pick: "min"}, "pick", `pick = "min": cannot be, since only the last line is read`},
 	}
 	for _, test := range tests {
-		_, err := parser.Compile(test.rule)
-		var e *parser.RuleError
-		if !errors.As(err, &e) || e.Field != test.field || !strings.Contains(err.Error(), test.part) {
-			t.Errorf("%+v: got %v, want %q with %q", test.rule, err, test.field, test.part)
-		}
+		t.Run(test.text, func(t *testing.T) {
+			_, err := parser.Compile(test.rule)
+			var e *parser.RuleError
+			if !errors.As(err, &e) || e.Field != test.field || err.Error() != test.text {
+				t.Errorf("got %v, want %s of %s", err, test.text, test.field)
+			}
+		})
 	}
 }
 

@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/session"
@@ -19,25 +18,26 @@ func TestConfigWithoutSpec(t *testing.T) {
 		"combine":     {func(c *study.Config) { c.Run.Combine = "medain" }, `run.combine: found "medain"; did you mean median?`},
 		"no command":  {func(c *study.Config) { c.Command = study.Command{} }, `command: there is no command to run`},
 		"placeholder": {func(c *study.Config) { c.Command.Argv[1] = "{y}" }, "command.1: no parameter provides {y}; allowed here: attempt, checkpoint_dir, n, params_file, params_json, seed, slot, study, trial, trial_dir, x; for the text {y} itself write {{y}}\nparams.x: the command never uses this parameter; write {x} where the program takes it; if it reads $LBOTUNE_PARAM_X by itself, set params_from_env = true in [run]"},
-		"a script":    {func(c *study.Config) { c.Command = study.Command{Shell: `bash -lc 'p {x} {n}'`} }, `command: {x} stands inside single quotes, where its value can't be quoted safely; write a list of words, the last of which is the script: command = ["bash", "-lc", "... {x} ..."]`},
-		"quotes":      {func(c *study.Config) { c.Command = study.Command{Shell: `p "{x}" {n}`} }, `command: {x} stands inside double quotes, where its value can't be quoted safely; remove the quotes, since lbotune quotes every value by itself; or put it into a variable first: x={x}; ... $x`},
-		"measure":     {func(c *study.Config) { c.Metrics[0].Measure = "minutes" }, `metric loss: nothing measures "minutes"`},
-		"rule":        {func(c *study.Config) { c.Metrics[0].Rule.Pick = "worst" }, "metrics.loss: "},
-		"relation":    {func(c *study.Config) { c.Where = []string{"x < z"} }, "there is no parameter z"},
-		"range":       {func(c *study.Config) { c.Params[0].Max = -2 }, "must be smaller than max"},
-		"workers":     {func(c *study.Config) { c.Run.Workers = -1 }, "run.workers: found -1; want at least 0"},
-		"prune":       {func(c *study.Config) { c.Prune = &study.Prune{Method: "medain"} }, "prune: "},
-		"failed":      {func(c *study.Config) { c.Run.FailedMeans = "loss" }, `run.failed_means: metric "loss" has no limit`},
-		"safety":      {func(c *study.Config) { c.Safety = &study.Safety{Metric: "heat"} }, "safety.metric: there is no metric heat"},
-		"hooks":       {func(c *study.Config) { c.Hooks = &study.Hooks{End: "true"} }, "hooks.timeout: found 0s; want a positive duration"},
-		"variable":    {func(c *study.Config) { c.Run.Env = []string{"A"} }, `run.env: found "A"; want NAME=value`},
+		"a script": {func(c *study.Config) { c.Command = study.Command{Shell: `bash -lc 'p {x} {n}'`} }, `command: {x} stands inside single quotes, where its value can't be quoted safely; write a list of words, the last of which is the script: command = ["bash", "-lc", "... {x} ..."]` + "\n" +
+			`command: {n} stands inside single quotes, where its value can't be quoted safely; write a list of words, the last of which is the script: command = ["bash", "-lc", "... {n} ..."]`},
+		"quotes":   {func(c *study.Config) { c.Command = study.Command{Shell: `p "{x}" {n}`} }, `command: {x} stands inside double quotes, where its value can't be quoted safely; remove the quotes, since lbotune quotes every value by itself; or put it into a variable first: x={x}; ... $x`},
+		"measure":  {func(c *study.Config) { c.Metrics[0].Measure = "minutes" }, `metric loss: nothing measures "minutes"`},
+		"rule":     {func(c *study.Config) { c.Metrics[0].Rule.Pick = "worst" }, `metrics.loss: pick = "worst": is unknown`},
+		"relation": {func(c *study.Config) { c.Where = []string{"x < z"} }, `relation "x < z": there is no parameter z`},
+		"range":    {func(c *study.Config) { c.Params[0].Max = -2 }, "parameter x: min: min = -1 must be smaller than max = -2"},
+		"workers":  {func(c *study.Config) { c.Run.Workers = -1 }, "run.workers: found -1; want at least 0"},
+		"prune":    {func(c *study.Config) { c.Prune = &study.Prune{Method: "medain"} }, `prune: method: found "medain"; want median, percentile, asha, patience, threshold or reachable`},
+		"failed":   {func(c *study.Config) { c.Run.FailedMeans = "loss" }, `run.failed_means: metric "loss" has no limit`},
+		"safety":   {func(c *study.Config) { c.Safety = &study.Safety{Metric: "heat"} }, "safety.metric: there is no metric heat\nsafety: want a positive constant, and noise of at least 0"},
+		"hooks":    {func(c *study.Config) { c.Hooks = &study.Hooks{End: "true"} }, "hooks.timeout: found 0s; want a positive duration"},
+		"variable": {func(c *study.Config) { c.Run.Env = []string{"A"} }, `run.env: found "A"; want NAME=value`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config()
 			c.change(&cfg)
 			dir := t.TempDir()
 			_, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{}})
-			if invalid := study.InvalidError(nil); !errors.As(err, &invalid) || !strings.Contains(err.Error(), c.want) {
+			if invalid := study.InvalidError(nil); !errors.As(err, &invalid) || err.Error() != "invalid configuration: "+c.want {
 				t.Errorf("found %v; want %s", err, c.want)
 			}
 			if _, err := study.Load(dir); !errors.Is(err, study.ErrNoStudy) {

@@ -2,7 +2,6 @@ package spaces_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/spaces"
@@ -28,11 +27,13 @@ func ExampleNewFloat() {
 // What no value is made of is named as it was given.
 func TestTodayIsRefused(t *testing.T) {
 	for want, p := range map[string]spaces.Param{
-		"found 2 of type int32; want a whole number from 1 to 9": spaces.NewInt("n", 1, 9).Today(int32(2)),
-		`found "3"; want a whole number from 1 to 9`:             spaces.NewInt("n", 1, 9).Today("3"),
+		"parameter n: default: found 2 of type int32; want a whole number from 1 to 9": spaces.NewInt("n", 1, 9).Today(int32(2)),
+		`parameter n: default: found "3"; want a whole number from 1 to 9`:             spaces.NewInt("n", 1, 9).Today("3"),
 	} {
-		if _, err := spaces.New(p); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("found %v, want %s", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if _, err := spaces.New(p); err == nil || err.Error() != want {
+				t.Errorf("found %v, want %s", err, want)
+			}
+		})
 	}
 }

@@ -87,12 +87,14 @@ func TestFormats(t *testing.T) {
 		})
 	}
 	for want, p := range map[string]spaces.Param{
-		`".3f" writes the value 0.0001 of the range as 0.000`: {Name: "x", Kind: spaces.KindFloat, Min: 1e-4, Max: 1, Format: ".3f"},
-		`".1g" writes the value 0.15 of the range as 0.1`:     {Name: "x", Kind: spaces.KindFloat, Min: 0, Max: 0.15, Format: ".1g"},
-		`only a float has a format`:                           {Name: "x", Kind: spaces.KindInt, Min: 0, Max: 3, Format: ".1g"},
+		`parameter x: format: the format ".3f" writes the value 0.0001 of the range as 0.000`: {Name: "x", Kind: spaces.KindFloat, Min: 1e-4, Max: 1, Format: ".3f"},
+		`parameter x: format: the format ".1g" writes the value 0.15 of the range as 0.1`:     {Name: "x", Kind: spaces.KindFloat, Min: 0, Max: 0.15, Format: ".1g"},
+		`parameter x: format: only a float has a format; this one is int`:                     {Name: "x", Kind: spaces.KindInt, Min: 0, Max: 3, Format: ".1g"},
 	} {
-		if _, err := spaces.New(p); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v; want %s", p, err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if _, err := spaces.New(p); err == nil || err.Error() != want {
+				t.Errorf("%+v: %v; want %s", p, err, want)
+			}
+		})
 	}
 }

@@ -17,31 +17,31 @@ import (
 // would change to it: library users have no spec that would have been checked.
 func TestInvalidConfigs(t *testing.T) {
 	for want, change := range map[string]func(*study.Config){
-		"nothing to optimize": func(c *study.Config) { c.Metrics[0].Direction = "" },
-		"found \"loss\" twice or empty": func(c *study.Config) {
+		"there is no metric with a direction and a name: nothing to optimize": func(c *study.Config) { c.Metrics[0].Direction = "" },
+		`metrics need names of their own: found "loss" twice or empty`: func(c *study.Config) {
 			c.Metrics = append(c.Metrics, study.Metric{Name: "loss"})
 		},
-		"found \"\" twice or empty":                        func(c *study.Config) { c.Metrics = append(c.Metrics, study.Metric{}) },
-		"metric loss: nothing is at least 2 and at most 1": func(c *study.Config) { c.Metrics[0].Min, c.Metrics[0].Max = number(2), number(1) },
-		`metric loss: nothing measures "joules"`:           func(c *study.Config) { c.Metrics[0].Measure = "joules" },
+		`metrics need names of their own: found "" twice or empty`: func(c *study.Config) { c.Metrics = append(c.Metrics, study.Metric{}) },
+		"metric loss: nothing is at least 2 and at most 1":         func(c *study.Config) { c.Metrics[0].Min, c.Metrics[0].Max = number(2), number(1) },
+		`metric loss: nothing measures "joules"`:                   func(c *study.Config) { c.Metrics[0].Measure = "joules" },
 		"there are 101 metrics: at most 100 can be watched": func(c *study.Config) {
 			for i := range 100 {
 				c.Metrics = append(c.Metrics, study.Metric{Name: strings.Repeat("m", i+1)})
 			}
 		},
-		"parameter x: min: min = 2 must be smaller than max = 1": func(c *study.Config) { c.Params[0].Min = 2 },
-		`relation "n <= 5": the training budget n cannot be`:     func(c *study.Config) { halves(c); c.Where = []string{"n <= 5"} },
-		"parameter n: min: min = 9 must be":                      func(c *study.Config) { c.Params[1].Min, c.Where = 9, []string{"x <= 1"} },
-		`relation "x <= unknown": there is no parameter unknown`: func(c *study.Config) { c.Where = []string{"x <= unknown"} },
+		"parameter x: min: min = 2 must be smaller than max = 1":                func(c *study.Config) { c.Params[0].Min = 2 },
+		`relation "n <= 5": the training budget n cannot be part of a relation`: func(c *study.Config) { halves(c); c.Where = []string{"n <= 5"} },
+		"parameter n: min: min = 9 must be smaller than max = 9":                func(c *study.Config) { c.Params[1].Min, c.Where = 9, []string{"x <= 1"} },
+		`relation "x <= unknown": there is no parameter unknown`:                func(c *study.Config) { c.Where = []string{"x <= unknown"} },
 	} {
 		t.Run(want, func(t *testing.T) {
 			c := config()
 			change(&c)
 			err := new(study.State).Apply(study.Record{Event: study.Created{ID: "id", Config: c}})
-			if err == nil || !strings.Contains(err.Error(), want) {
+			if err == nil || err.Error() != "study record: "+want {
 				t.Errorf("got %v; want %q", err, want)
 			}
-			if err := begun(t, config()).Apply(study.Record{Event: study.ConfigChanged{Config: c}}); err == nil || !strings.Contains(err.Error(), want) {
+			if err := begun(t, config()).Apply(study.Record{Event: study.ConfigChanged{Config: c}}); err == nil || err.Error() != "config record: "+want {
 				t.Errorf("a change: got %v; want %q", err, want)
 			}
 		})
