@@ -45,10 +45,7 @@ func (r rule) score(a *ask, target float64, b *bounds, mode string) (*score, err
 		return a.score(p), err
 	}
 	f := r.value(a, target, mode)
-	var parts []part
-	for _, m := range a.view.models {
-		parts = append(parts, newModelPart(m.Predictor(), m.Dim(), b, f))
-	}
+	parts := mapped(a.view.models, func(m *gp.Model) part { return newModelPart(m.Predictor(), m.Dim(), b, f) })
 	return a.score(parts...), nil
 }
 

@@ -44,9 +44,7 @@ func design(space *spaces.Space, set Settings, seed uint64) []spaces.Point {
 		}
 		us = sobol.Maximin(n-1, d, 50, [][]float64{slices.Repeat([]float64{0.5}, d)}, rng)
 	}
-	for _, u := range us {
-		points = append(points, space.FromUniform(u))
-	}
+	points = append(points, mapped(us, space.FromUniform)...)
 	allow(space, points, rng)
 	return points
 }
@@ -63,12 +61,8 @@ func today(space *spaces.Space) (spaces.Point, bool) {
 
 // allow replaces the points that may not be proposed, each by a draw far from the others.
 func allow(space *spaces.Space, points []spaces.Point, rng *rand.Rand) {
-	var good [][]float64
-	for _, p := range points {
-		if space.Allows(p) {
-			good = append(good, p)
-		}
-	}
+	all := mapped(points, func(p spaces.Point) []float64 { return p })
+	good := slices.DeleteFunc(all, func(p []float64) bool { return !space.Allows(p) })
 	for i, p := range points {
 		if space.Allows(p) {
 			continue

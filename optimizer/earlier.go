@@ -211,10 +211,8 @@ func (l *lbo) newKin(ctx context.Context, number int, e Earlier) (*kin, error) {
 
 // portfolio returns at most n points.
 func portfolio(of []*kin, n int) []spaces.Point {
-	var candidates, out []spaces.Point
-	for _, k := range of {
-		candidates = append(candidates, k.best...)
-	}
+	var out []spaces.Point
+	candidates := slices.Concat(mapped(of, func(k *kin) []spaces.Point { return k.best })...)
 	worth := make([][]float64, len(of)) // of each candidate, by study
 	reached := slices.Repeat([]float64{math.Inf(-1)}, len(of))
 	for s, k := range of {
@@ -248,17 +246,12 @@ type blend struct {
 
 // shapes are the quadratics in d coordinates of the earlier studies in the prior mean, unless
 // steps in the basin have not improved for a while.
-func (a *ask) shapes(b basin, d int) (out []*quadratic.Model) {
+func (a *ask) shapes(b basin, d int) []*quadratic.Model {
 	mean, ok := a.view.surrogate.prior.(*blend)
 	if !ok || b.misses >= kinMisses {
 		return nil
 	}
-	for _, s := range mean.shapes {
-		if len(s.Center) == d {
-			out = append(out, s)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(mean.shapes), func(s *quadratic.Model) bool { return len(s.Center) != d })
 }
 
 // priorMean is the prior mean of the model of the first successes, whose values in model

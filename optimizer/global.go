@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/maximize"
@@ -104,12 +105,7 @@ func (a *ask) divide(f *score, point func(u []float64) spaces.Point, evaluations
 
 // list evaluates all of a small space that is not taken.
 func (a *ask) list(f *score) []found {
-	var left [][]float64
-	for _, p := range a.lbo.finite {
-		if !a.taken(p) {
-			left = append(left, p)
-		}
-	}
+	left := slices.DeleteFunc(mapped(a.lbo.finite, func(p spaces.Point) []float64 { return p }), a.taken)
 	values := evaluate(a.ctx, f, left)
 	var ends []found
 	for _, i := range orderBy(len(left), func(i int) float64 { return -values[i] }) {

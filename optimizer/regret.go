@@ -71,14 +71,10 @@ func (a *ask) gainsGiven(apart float64, x [][]float64, z []float64, noise float6
 		if models[i], err = gp.New(x, z, h); err != nil {
 			return nil, err
 		}
-		for _, p := range a.promising(models[i], rng) {
-			pool = append(pool, p.x)
-		}
+		pool = append(pool, mapped(a.promising(models[i], rng), func(p found) []float64 { return p.x })...)
 	}
 	for _, m := range models {
-		for _, f := range m.DrawJoint(pool, leftDraws, rng) {
-			gains = append(gains, slices.Max(f)-f[0])
-		}
+		gains = append(gains, mapped(m.DrawJoint(pool, leftDraws, rng), func(f []float64) float64 { return slices.Max(f) - f[0] })...)
 	}
 	return gains, err
 }

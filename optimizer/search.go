@@ -43,10 +43,7 @@ type found struct {
 func (a *ask) search(f *score, r region, rng *rand.Rand) []found {
 	points := a.candidates(r, rng)
 	values := evaluate(a.ctx, f, points)
-	var ends []found
-	for _, k := range maximize.PickStarts(values, rng) {
-		ends = append(ends, a.climb(f, r, points[k]))
-	}
+	ends := mapped(maximize.PickStarts(values, rng), func(k int) found { return a.climb(f, r, points[k]) })
 	if a.dom.partial() && len(ends) > 0 {
 		best := slices.MaxFunc(ends, func(x, y found) int { return cmp.Compare(x.v, y.v) })
 		ends = append(ends, a.slide(f.at, r, best, rng))

@@ -217,11 +217,11 @@ func (l *lbo) build(ctx context.Context, fit modelFit) (*surrogate, error) {
 	s := &surrogate{fit: fit, known: fit.N, unit: unitOf(y), noise: math.Sqrt(fit.Hyper.Noise())}
 	s.rows = gp.Subset(l.past.x[:fit.N], y, exactLimit, fit.Hyper.Lengths())
 	values := scaled(y, s.unit)
-	var err error
-	if s.warp, err = warp.Fit(warp.Kind(fit.Warp), values, l.warpOptions()); err != nil {
+	w, err := warp.Fit(warp.Kind(fit.Warp), values, l.warpOptions())
+	if err != nil {
 		return nil, err
 	}
-	s.z = s.warp.ApplyAll(values)
+	s.warp, s.z = w, w.ApplyAll(values)
 	hypers := fit.Samples
 	if len(hypers) == 0 {
 		hypers = []gp.Hyper{fit.Hyper}

@@ -108,14 +108,8 @@ func ignore(process) {}
 
 // alive returns the known processes that live.
 func (t *tree) alive() []process {
-	alive := t.known[:0]
-	for _, p := range t.known {
-		if p.alive() {
-			alive = append(alive, p)
-		}
-	}
-	t.known = alive
-	return alive
+	t.known = slices.DeleteFunc(t.known, func(p process) bool { return !p.alive() })
+	return t.known
 }
 
 // look looks for processes and returns all that live, or did when they were found.

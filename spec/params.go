@@ -275,12 +275,10 @@ func (t *table) checkToday(cfg *study.Config, space, related *spaces.Space) {
 	if _, err := related.Encode(today); !known || !errors.As(err, &broken) {
 		return
 	}
-	var stated spaces.Values
-	for _, a := range today {
-		if p, _ := space.Lookup(a.Name); p.Default.IsValid() {
-			stated = append(stated, a)
-		}
-	}
+	stated := slices.DeleteFunc(slices.Clone(today), func(a spaces.Assignment) bool {
+		p, _ := space.Lookup(a.Name)
+		return !p.Default.IsValid()
+	})
 	if !slices.ContainsFunc(stated, func(a spaces.Assignment) bool { return !slices.Contains(tried, a) }) {
 		return
 	}

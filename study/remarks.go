@@ -28,12 +28,8 @@ func (s *State) Remarks() []string {
 			return out
 		}
 	}
-	for _, text := range []string{s.Refuted, s.leftOver(), s.tied(), s.atEdge(), s.failuresBegin(), s.Idle()} {
-		if text != "" {
-			out = append(out, text)
-		}
-	}
-	return out
+	more := []string{s.Refuted, s.leftOver(), s.tied(), s.atEdge(), s.failuresBegin(), s.Idle()}
+	return append(out, slices.DeleteFunc(more, func(text string) bool { return text == "" })...)
 }
 
 // equalBest lists the trials that share the best value and hold the limits as well, the best among
