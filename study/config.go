@@ -272,7 +272,7 @@ type (
 	File = command.File
 	// Setting is a Value, a number or a template, at the dotted Path of such a file.
 	Setting = command.Setting
-	// Rule says how a metric is found in what a trial prints or writes.
+	// Rule says how a metric is found in what a trial prints or writes; parser.Rule lists its fields.
 	Rule = parser.Rule
 	// Prune says when a running trial is stopped for its intermediate readings. Method is
 	// median, percentile, asha, patience, threshold or reachable; the other fields are the
