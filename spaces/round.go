@@ -22,7 +22,12 @@ func (p Param) value(x float64) float64 {
 	if p.Format != "" {
 		return p.formatted(p.rounded(x))
 	}
-	if y := p.rounded(x); math.Abs(y-x) <= p.fuzz(x) {
+	// Most numbers are seen at a glance to be beside none of so few digits, nor beside an end.
+	unit, fuzz := math.Pow10(digits-1-int(math.Floor(math.Log10(math.Abs(x))))), p.fuzz(x)
+	if far := 4 * fuzz; p.Scale != Logit && math.Abs(math.Round(x*unit)/unit-x) > far && x-p.Min > far && p.Max-x > far {
+		return x
+	}
+	if y := p.rounded(x); math.Abs(y-x) <= fuzz {
 		return y
 	}
 	return x
