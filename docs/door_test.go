@@ -48,6 +48,7 @@ var otherPaths = map[string]string{
 	"cmd/lbotune smokeRun":            "makes the directory of a study",
 	"cmd/lbotune specOf":              "the spec or study that the user names",
 	"cmd/lbotune studyDir":            "the spec or study that the user names",
+	"cmd/lbotune thrifty":             "how large the journal is",
 	"cmd/lbotune toShow":              "the study that the user names",
 	"cmd/lbotune warnOfAbsent":        "the path that the user names",
 	"cmd/lbotune writeFiles":          "the directory that the user names",

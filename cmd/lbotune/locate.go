@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -94,16 +93,11 @@ func (g *global) load(arg string) (*study.State, study.Layout, error) {
 	return load(arg, m.read)
 }
 
-// thrifty has garbage collected before there is as much of it as of what lives, until its end is
-// called; of a large study nearly all that was read lives on.
-func thrifty() (end func()) {
-	const large = 32 << 20 // bytes that a study takes
-	before := debug.SetGCPercent(18)
-	return func() {
-		var m runtime.MemStats
-		if runtime.ReadMemStats(&m); m.HeapAlloc < large {
-			debug.SetGCPercent(before)
-		}
+// thrifty has garbage of a large study collected before there is as much of it as of what lives:
+// nearly all that is read lives on. Of a small one it would be collected again and again.
+func thrifty(l study.Layout) {
+	if info, err := os.Stat(l.Journal()); err == nil && info.Size() > 8<<20 {
+		debug.SetGCPercent(18)
 	}
 }
 
@@ -113,12 +107,10 @@ func load(arg string, visits ...func(before *study.State, r study.Record) error)
 	if err != nil {
 		return nil, "", err
 	}
-	defer thrifty()()
+	l := study.LayoutOf(dir)
+	thrifty(l)
 	st, err := study.Load(dir, visits...)
-	if err != nil {
-		return nil, "", hintStudy(arg, err)
-	}
-	return st, study.LayoutOf(dir), nil
+	return st, l, hintStudy(arg, err)
 }
 
 // onStudy runs a command on the study that its first argument names.

@@ -116,7 +116,7 @@ func toShow(arg string, c report.Control) (what string, v shower, err error) {
 
 func serverOf(l study.Layout) *report.Server {
 	return report.NewServer(l.Journal(), func() (report.Source, error) {
-		defer thrifty()()
+		thrifty(l)
 		return readSource(l, func() (*study.State, error) { return study.Load(string(l)) })
 	}, followed(l))
 }
