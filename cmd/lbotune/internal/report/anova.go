@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -77,12 +78,11 @@ func newANOVA(space *spaces.Space, params []spaces.Param, without []bool) (*anov
 
 // exists reports of each parameter whether it does at a point.
 func (a *anova) exists(p spaces.Point) []bool {
-	out := make([]bool, len(a.params))
-	v := a.space.Decode(p)
-	for i, par := range a.params {
-		_, out[i] = v.Get(par.Name)
+	if !slices.Contains(a.decides, true) {
+		return slices.Repeat([]bool{true}, len(a.params))
 	}
-	return out
+	v := a.space.Decode(p)
+	return lists.Map(a.params, func(par spaces.Param) bool { _, ok := v.Get(par.Name); return ok })
 }
 
 // zeros has one for each function of each parameter.

@@ -281,14 +281,19 @@ func (f *surface) shapley(from, to spaces.Point) []float64 {
 	out := make([]float64, d)
 	exist := map[string][]bool{} // what does where some switches are those of to
 	there := func(switches []int, in []bool) []bool {
-		key, p := make([]byte, d), from
+		key := make([]byte, d)
 		for _, i := range switches {
 			if in[i] {
 				key[i] = 1
-				p = moved(f.a.space, p, i, place(f.a.space, i, to))
 			}
 		}
 		if _, ok := exist[string(key)]; !ok {
+			p := from
+			for i, moves := range key {
+				if moves == 1 {
+					p = moved(f.a.space, p, i, place(f.a.space, i, to))
+				}
+			}
 			exist[string(key)] = f.a.exists(p)
 		}
 		return exist[string(key)]
