@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,7 +22,7 @@ type example struct {
 	spec        string
 	needs       []string
 	least, most float64
-	twin        bool // of another one whose program it runs too: not for every day
+	rare        bool // not for every day: it takes long, or runs the program of another one, too
 }
 
 func examples() []example {
@@ -40,7 +40,7 @@ func examples() []example {
 		{"moons/constraint.toml", []string{"python3"}, 5, 51, false},
 		{"moons/objectives.toml", []string{"python3"}, 5, 51, true},
 		{"yaml-config/spec.toml", []string{"python3"}, 0.8, 20, false},
-		{"early-stopping/spec.toml", []string{"python3:xgboost", "python3:sklearn"}, 0.05, 2, false},
+		{"early-stopping/spec.toml", []string{"python3:xgboost", "python3:sklearn"}, 0.05, 2, true},
 		{"early-stopping/asha.toml", []string{"python3:xgboost", "python3:sklearn"}, 0.05, 2.303, true},
 	}
 }
@@ -49,21 +49,17 @@ func TestExamplesRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds lbotune and runs dozens of trials")
 	}
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lbotune := build(t, root)
+	lbotune, trials := build(t), effort.Of(2, 2, 4)
 	for _, e := range examples() {
 		t.Run(e.spec, func(t *testing.T) {
-			if e.twin && !effort.Long() {
+			if e.rare && !effort.Long() {
 				t.Skip("LBOTUNE_LONG_TESTS=1 has it")
 			}
 			for _, tool := range e.needs {
 				need(t, tool)
 			}
-			cmd := exec.Command(lbotune, "run", "examples/"+e.spec, "--study", t.TempDir()+"/study", "--trials", "4", "--json")
-			cmd.Dir = root
+			cmd := exec.Command(lbotune, "run", "examples/"+e.spec, "--study", t.TempDir()+"/study", "--trials", strconv.Itoa(trials), "--json")
+			cmd.Dir = ".."
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
 			stdout, err := cmd.Output()
@@ -77,8 +73,8 @@ func TestExamplesRun(t *testing.T) {
 			if err := json.Unmarshal(stdout, &result); err != nil {
 				t.Fatalf("%v in\n%s", err, stdout)
 			}
-			if result.Finished != 4 {
-				t.Errorf("%d trials finished, want 4", result.Finished)
+			if result.Finished != trials {
+				t.Errorf("%d trials finished, want %d", result.Finished, trials)
 			}
 			if v := result.Best.Value; v == nil || *v < e.least || *v > e.most {
 				t.Errorf("best value outside of [%v, %v]:\n%s", e.least, e.most, stdout)
@@ -104,15 +100,27 @@ func need(t *testing.T, tool string) {
 	t.Setenv("PATH", "/usr/bin"+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-func build(t *testing.T, root string) string {
+// bin is where the program is built for all tests.
+var bin string
+
+func TestMain(m *testing.M) {
+	m.Run()
+	_ = os.RemoveAll(bin)
+}
+
+func build(t *testing.T) string {
 	t.Helper()
-	name := filepath.Join(t.TempDir(), "lbotune")
-	if runtime.GOOS == "windows" {
-		name += ".exe"
+	if bin == "" {
+		var err error
+		if bin, err = os.MkdirTemp("", "bin"); err != nil {
+			t.Fatal(err)
+		}
 	}
-	cmd := exec.Command("go", "build", "-o", name, "./cmd/lbotune")
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
+	name := filepath.Join(bin, "lbotune")
+	if _, err := os.Stat(name); err == nil {
+		return name
+	}
+	if out, err := exec.Command("go", "build", "-o", name, "../cmd/lbotune").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	return name

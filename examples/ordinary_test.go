@@ -46,11 +46,7 @@ func TestOrdinaryPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds lbotune and runs a hundred trials")
 	}
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lbotune := build(t, root)
+	lbotune := build(t)
 	for _, p := range ordinaryPrograms {
 		t.Run(p.name, func(t *testing.T) {
 			for _, tool := range p.needs {
