@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -149,7 +150,7 @@ func TestSharesAndShapleyOfADraw(t *testing.T) {
 	f := a.draw(e, s, rng)
 	d := space.Len()
 	main, total := f.sobol(a.settings(rng))
-	const n = 20000
+	n := effort.Of(5000, 20000, 20000)
 	var values []float64
 	for _, p := range pickFreeze(space, n, rng) {
 		values = append(values, f.of(a.features(p)))

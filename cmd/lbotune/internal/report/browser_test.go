@@ -43,6 +43,36 @@ type browser struct {
 	heard, requests []string
 }
 
+// chromium is the one process of which each test has a tab, with cookies of its own.
+var chromium struct {
+	ctx context.Context
+	end []func()
+}
+
+func TestMain(m *testing.M) {
+	m.Run()
+	for _, end := range slices.Backward(chromium.end) {
+		end()
+	}
+}
+
+func startChromium(t *testing.T) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "page") // not t.TempDir: of a socket below a long name it crashes
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.Env("TMPDIR="+dir),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1100, 900), chromedp.UserDataDir(dir))
+	ctx, end := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, endFirst := chromedp.NewContext(ctx)
+	chromium.end = []func(){func() { _ = os.RemoveAll(dir) }, end, endFirst} // it leaves files
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	chromium.ctx = ctx
+}
+
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
 	if testing.Short() {
@@ -51,19 +81,14 @@ func openBrowser(t *testing.T) *browser {
 	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Skip("chromium is not installed")
 	}
-	dir, err := os.MkdirTemp("", "page") // not t.TempDir: of a socket below a long name it crashes
-	if err != nil {
-		t.Fatal(err)
+	if chromium.ctx == nil {
+		startChromium(t)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // what it leaves
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.Env("TMPDIR="+dir),
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1100, 900), chromedp.UserDataDir(dir))
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
 	b := &browser{t: t}
-	b.ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	err = chromedp.Listen(b.ctx, func(e any) {
+	ctx, end := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(end)
+	b.ctx = ctx
+	err := chromedp.Listen(b.ctx, func(e any) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		switch e := e.(type) {

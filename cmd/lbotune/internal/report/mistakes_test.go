@@ -259,7 +259,7 @@ func TestMistakesAreNoticed(t *testing.T) {
 	if effort.Raced {
 		t.Skip("runs in one goroutine")
 	}
-	soundOnes, each := effort.Sequential[uint64](12, 24, 300), effort.Sequential[uint64](2, 4, 40)
+	soundOnes, each := effort.Sequential[uint64](12, 24, 300), effort.Sequential[uint64](1, 4, 40)
 	modelled := effort.Sequential[uint64](0, 0, 100) // of the sound ones
 	for _, judged := range []bool{false, true} {
 		if !judged && !effort.Long() {

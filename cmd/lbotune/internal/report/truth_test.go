@@ -60,11 +60,14 @@ func when(p spaces.Param, condition string) spaces.Param {
 // value is f at a point of the cube.
 func (p problem) value(space *spaces.Space, x spaces.Point) float64 {
 	u := make([]float64, len(p.params))
-	v := space.Decode(x)
+	var v spaces.Values
+	if slices.ContainsFunc(p.params, func(par spaces.Param) bool { return par.When != "" }) {
+		v = space.Decode(x)
+	}
 	for i, par := range p.params {
-		u[i] = math.NaN()
-		if _, ok := v.Get(par.Name); ok {
-			u[i] = place(space, i, x)
+		u[i] = place(space, i, x)
+		if _, ok := v.Get(par.Name); v != nil && !ok {
+			u[i] = math.NaN()
 		}
 	}
 	return p.f(u)
