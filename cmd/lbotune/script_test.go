@@ -18,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/internal/testing/tempdir"
 	"github.com/lbotune/lbotune/spec"
 )
@@ -41,6 +42,8 @@ func TestMain(m *testing.M) {
 //	                                signals, each after the last was answered; it
 //	                                must exit with N
 //	cutend FILE N                   cut the last N bytes off FILE
+//
+// and the conditions optuna, that it is installed, and raced, that the race detector watches.
 func TestScripts(t *testing.T) {
 	repo, err := filepath.Abs("../..")
 	if err != nil {
@@ -55,10 +58,13 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(word string) (bool, error) {
-			if word != "optuna" {
-				return false, fmt.Errorf("no condition is called %s", word)
+			switch word {
+			case "optuna":
+				return exec.Command("/usr/bin/python3", "-c", "import optuna").Run() == nil, nil // Debian's
+			case "raced":
+				return effort.Raced, nil
 			}
-			return exec.Command("/usr/bin/python3", "-c", "import optuna").Run() == nil, nil // Debian's
+			return false, fmt.Errorf("no condition is called %s", word)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":   code,
