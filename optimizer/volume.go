@@ -1,8 +1,11 @@
 package optimizer
 
 import (
+	"cmp"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
@@ -23,7 +26,11 @@ type volumeScore struct {
 	parts []*gp.Predictor
 	ref   []float64
 	boxes []pareto.Box
-	sides [][]side // of each box: by objective
+	sides [][][]piece // of each box: by objective
+
+	order  []int // of the boxes, such that neighbours make blocks
+	single peaks // of the boxes in that order
+	blocks peaks // of each blockSize of them
 
 	logs []float64
 	kept []int                 // the boxes that count
@@ -41,23 +48,45 @@ func (f *volumeScore) tile(points [][]float64) {
 			best[j] = math.Max(best[j], v)
 		}
 	}
-	for _, b := range f.boxes {
-		sides := make([]side, len(best))
+	f.order = inBlocks(f.boxes)
+	f.logs, f.each = make([]float64, len(f.boxes)), make([][]acquisition.Value, len(f.boxes))
+	worth := make([]float64, len(f.boxes))
+	for k, b := range f.boxes {
+		sides := make([][]piece, len(best))
 		for j := range best {
-			s := side{low: b.Low[j], worth: math.Inf(-1), pieces: secants(&f.warps[j], b.Low[j], b.Up[j], best[j])}
-			for _, p := range s.pieces {
-				s.worth = math.Max(s.worth, p.slope)
-			}
-			sides[j] = s
+			sides[j] = secants(&f.warps[j], b.Low[j], b.Up[j], best[j])
+			worth[k] += slices.MaxFunc(sides[j], func(p, q piece) int { return cmp.Compare(p.slope, q.slope) }).slope
 		}
-		f.sides = append(f.sides, sides)
+		f.sides, f.each[k] = append(f.sides, sides), make([]acquisition.Value, len(best))
 	}
+	f.single.worth = pick(worth, f.order)
+	f.blocks.worth = byBlock(f.single.worth, slices.Max)
+	for j := range best {
+		lows := mapped(f.order, func(k int) float64 { return f.boxes[k].Low[j] })
+		f.single.lows, f.blocks.lows = append(f.single.lows, lows), append(f.blocks.lows, byBlock(lows, slices.Min))
+	}
+	f.single.logs, f.blocks.logs = make([]float64, len(worth)), make([]float64, len(f.blocks.worth))
 }
 
-// side is one of a box: where it begins, and the logarithm of what a model unit is worth at most.
-type side struct {
-	low, worth float64
-	pieces     []piece
+// blockSize is how many neighbouring boxes are passed over at once where none of them counts.
+const blockSize = 32
+
+// inBlocks orders boxes such that so many that follow each other lie close together (Leutenegger,
+// Lopez and Edgington 1997).
+func inBlocks(boxes []pareto.Box) []int {
+	order := orderBy(len(boxes), func(k int) float64 { return boxes[k].Low[0] })
+	wide := blockSize * int(math.Ceil(math.Sqrt(float64(len(boxes))/blockSize)))
+	for strip := range slices.Chunk(order, wide) {
+		slices.SortFunc(strip, func(a, b int) int { return cmp.Compare(boxes[a].Low[1], boxes[b].Low[1]) })
+	}
+	return order
+}
+
+func byBlock(v []float64, of func([]float64) float64) (out []float64) {
+	for block := range slices.Chunk(v, blockSize) {
+		out = append(out, of(block))
+	}
+	return out
 }
 
 // piece is a part of a box's side, and the logarithm of what a model unit is worth there.
@@ -91,7 +120,7 @@ func secants(w *warp.Warp, low, up, best float64) (out []piece) {
 
 // gain is the logarithm of the expected gain of side j of box k, and its derivatives.
 func (f *volumeScore) gain(k, j int, mu, sigma float64) (sum acquisition.Value) {
-	for i, p := range f.sides[k][j].pieces {
+	for i, p := range f.sides[k][j] {
 		v := acquisition.LogCEI(mu, sigma, p.low, math.Inf(-1), p.up)
 		if v.F += p.slope; i == 0 {
 			sum = v
@@ -109,39 +138,41 @@ func (f *volumeScore) gain(k, j int, mu, sigma float64) (sum acquisition.Value) 
 // change in their sum: e^-50 is 2e-22.
 const nothing = 50
 
-// most fills logs with upper bounds of the logarithms of the boxes' expected gains, cheaply: with
-// z = (μ−l)/σ, E[max(0, min(f, u) − l)] ≤ σ (φ(z) + z Φ(z)) ≤ σ φ(z) below zero, and σ (z + 0.4)
-// above it. It returns the box with the largest one.
-func (f *volumeScore) most(mu, sigma []float64) (first int) {
-	units := 0.0
-	for _, s := range sigma {
-		units += math.Log(math.Max(s, acquisition.MinSigma))
+// peaks are upper bounds of the logarithms of expected gains, of boxes or of blocks of them.
+type peaks struct {
+	lows  [][]float64 // by objective: where the sides begin, of a block the first of them
+	worth []float64   // the logarithm of what a model unit of every objective is worth at most
+	logs  []float64   // the bounds
+}
+
+// bound sets the logs from one to another, cheaply, and returns which is the largest: with
+// z = (μ−l)/σ, E[max(0, min(f, u) − l)] ≤ σ (φ(z) + z Φ(z)), which is below 0.4 σ e^(−z²/2) for
+// z < 0, and below σ (0.4 + z) above. Units are the logarithms of the deviations together.
+func (p *peaks) bound(from, to int, mu, sigma []float64, units float64) (largest int) {
+	logs := p.logs[from:to]
+	for k, w := range p.worth[from:to] {
+		logs[k] = units + w
 	}
-	for k, sides := range f.sides {
-		sum := units
-		for j, side := range sides {
-			sum += side.worth
-			if z := (mu[j] - side.low) / math.Max(sigma[j], acquisition.MinSigma); z < 0 {
-				sum -= z * z / 2 // and log φ(0) < 0
-			} else {
-				_, e := math.Frexp(z + 0.4) // which is below 2^e
-				sum += float64(e) * math.Ln2
-			}
-		}
-		if f.logs[k] = sum; sum > f.logs[first] {
-			first = k
+	for j, lows := range p.lows {
+		m, scale := mu[j], 1/sigma[j]
+		for k, low := range lows[from:to] {
+			z := (m - low) * scale
+			below := min(z, 0)
+			logs[k] += logBound(0.4+max(z, 0)) - below*below/2
 		}
 	}
-	return first
+	return from + floats.MaxIdx(logs)
+}
+
+// logBound is up to 0.06 above the logarithm of a positive number: between powers of two its bits
+// are a straight line.
+func logBound(t float64) float64 {
+	return (float64(int64(math.Float64bits(t)))*0x1p-52 - 1022.913) * math.Ln2
 }
 
 func (f *volumeScore) at(x, grad []float64) float64 {
 	m := len(f.parts)
-	if f.each == nil {
-		f.logs = make([]float64, len(f.boxes))
-		for range f.boxes {
-			f.each = append(f.each, make([]acquisition.Value, m))
-		}
+	if f.dmu == nil {
 		for range m {
 			f.dmu, f.dsd = append(f.dmu, make([]float64, len(x))), append(f.dsd, make([]float64, len(x)))
 		}
@@ -165,7 +196,15 @@ func (f *volumeScore) at(x, grad []float64) float64 {
 // value is the score of a posterior; the gradients of the means and deviations are in dmu
 // and dsd.
 func (f *volumeScore) value(mu, sigma, grad []float64) float64 {
-	first, top := f.most(mu, sigma), math.Inf(-1)
+	units, wide := 0.0, mapped(sigma, func(s float64) float64 { return math.Max(s, acquisition.MinSigma) })
+	for _, s := range wide {
+		units += math.Log(s)
+	}
+	within := func(block int) (largest int) {
+		from := block * blockSize
+		return f.single.bound(from, min(from+blockSize, len(f.order)), mu, wide, units)
+	}
+	top := math.Inf(-1)
 	exact := func(k int) {
 		f.logs[k] = 0
 		for j := range mu {
@@ -174,16 +213,22 @@ func (f *volumeScore) value(mu, sigma, grad []float64) float64 {
 		}
 		top = math.Max(top, f.logs[k])
 	}
+	first := f.order[within(f.blocks.bound(0, len(f.blocks.logs), mu, wide, units))]
 	exact(first)
-	f.kept = f.kept[:0]
-	for k, most := range f.logs {
-		if k != first && !(most > top-nothing) {
+	f.kept = append(f.kept[:0], first)
+	for block, most := range f.blocks.logs {
+		if !(most > top-nothing) {
 			continue
 		}
-		if f.kept = append(f.kept, k); k != first {
-			exact(k)
+		within(block)
+		for i := block * blockSize; i < min((block+1)*blockSize, len(f.order)); i++ {
+			if k := f.order[i]; k != first && f.single.logs[i] > top-nothing {
+				exact(k)
+				f.kept = append(f.kept, k)
+			}
 		}
 	}
+	slices.Sort(f.kept) // so that the sum does not depend on the blocks
 	sum := 0.0
 	for _, k := range f.kept {
 		f.logs[k] = math.Exp(f.logs[k] - top)
@@ -207,7 +252,16 @@ func (f *volumeScore) value(mu, sigma, grad []float64) float64 {
 }
 
 func (f *volumeScore) batch(xs [][]float64, out []float64) {
-	for i, x := range xs {
-		out[i] = f.at(x, nil)
+	means, variances := make([][]float64, len(f.parts)), make([][]float64, len(f.parts))
+	for j, p := range f.parts {
+		means[j], variances[j] = make([]float64, len(xs)), make([]float64, len(xs))
+		p.Batch(xs, means[j], variances[j])
+	}
+	mu, sigma := make([]float64, len(f.parts)), make([]float64, len(f.parts))
+	for i := range xs {
+		for j := range mu {
+			mu[j], sigma[j] = means[j][i], math.Sqrt(variances[j][i])
+		}
+		out[i] = f.value(mu, sigma, nil)
 	}
 }

@@ -171,3 +171,17 @@ func own(boxes []pareto.Box, inverse func(float64) float64) (out []pareto.Box) {
 	}
 	return out
 }
+
+// Many points at once have the scores that each has alone.
+func TestVolumeScoreOfManyPoints(t *testing.T) {
+	f := &volumeScore{ref: []float64{-1, -1}, warps: []warp.Warp{bent(t, warp.Identity), bent(t, warp.Log)},
+		parts: []*gp.Predictor{wavy(t, 0).Predictor(), wavy(t, 1.5).Predictor()}}
+	f.tile([][]float64{{0, 0.5}, {0.5, 0}})
+	xs, scores := [][]float64{{0.1, 0.2}, {0.5, 0.9}, {0.7, 0.3}}, make([]float64, 3)
+	f.batch(xs, scores)
+	for i, x := range xs {
+		if want := f.at(x, nil); math.Abs(scores[i]-want) > 1e-9*(1+math.Abs(want)) {
+			t.Errorf("at %v: %v among many, and %v alone", x, scores[i], want)
+		}
+	}
+}

@@ -237,16 +237,13 @@ func Undominated(points [][]float64, ref []float64) []Box {
 func Gain(boxes []Box, y []float64) float64 {
 	sum := 0.0
 	for _, b := range boxes {
-		product := 1.0
+		product, low, up := 1.0, b.Low[:len(y)], b.Up[:len(y)]
 		for j, v := range y {
-			high := math.Min(v, b.Up[j])
-			if high <= b.Low[j] { // 0, also where another side is infinite
-				product = 0
-				break
-			}
-			product *= high - b.Low[j]
+			product *= max(min(v, up[j])-low[j], 0)
 		}
-		sum += product
+		if product > 0 { // and neither 0 nor NaN, of a side that is 0 and one that is infinite
+			sum += product
+		}
 	}
 	return sum
 }
