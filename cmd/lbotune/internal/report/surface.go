@@ -31,6 +31,7 @@ func (a *anova) draw(e *evidence, s state, rng *rand.Rand) *surface {
 	for i := range d {
 		f.pair[i] = make([][]float64, d)
 		for j := i + 1; j < d; j++ {
+			f.pair[i][j] = make([]float64, 0, len(s.lambda[i])*len(s.lambda[j]))
 			for _, l := range s.lambda[i] {
 				for _, m := range s.lambda[j] {
 					f.pair[i][j] = append(f.pair[i][j], q*math.Sqrt(l*m)*rng.NormFloat64())
