@@ -121,7 +121,7 @@ func TestAskStopsSoonAfterItsContext(t *testing.T) {
 	for _, c := range interruptions() {
 		t.Run(c.name, func(t *testing.T) {
 			opt := c.start(t, 10, 300)
-			for _, until := range effort.Sequential([]int{1, 3, 17}, []int{1, 3, 17}, []int{1, 2, 3, 5, 9, 17, 33}) {
+			for _, until := range effort.Sequential([]int{1, 3}, []int{1, 3, 17}, []int{1, 2, 3, 5, 9, 17, 33}) {
 				if until > 1 && c.set.Method != "" {
 					break // it has nothing to wait for
 				}
@@ -143,6 +143,7 @@ func TestAskStopsSoonAfterItsContext(t *testing.T) {
 // an optimizer that was never interrupted.
 func TestWhatWasBrokenOffLeavesNoTrace(t *testing.T) {
 	trials := effort.Sequential([]int{34}, []int{32, 34}, []int{32, 33, 34, 35})
+	soon := effort.Sequential([]int{2, 8}, []int{2, 4, 8, 16}, []int{2, 4, 8, 16})
 	for _, c := range interruptions() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -169,8 +170,9 @@ func TestWhatWasBrokenOffLeavesNoTrace(t *testing.T) {
 						if c.earlier == 0 { // whose prior mean takes few of many looks
 							until += until / 8
 						}
+						until += effort.Sequential(until/2, 0, 0)
 						// What one call has finished the next begins after: so ones that end soon follow.
-						for _, end := range []int{until, 2, 4, 8, 16} {
+						for _, end := range append([]int{until}, soon...) {
 							ctx := &looks{Context: t.Context(), until: end}
 							_, err := call(ctx, opt)
 							if err == nil && ctx.n >= end || err != nil && !errors.Is(err, context.Canceled) {

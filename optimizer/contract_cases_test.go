@@ -72,7 +72,7 @@ func contractCases(t *testing.T) []contractCase {
 			t.Fatal(err)
 		}
 		out = append(out, contractCase{s.name, space, offCentre})
-		if s.where == nil {
+		if s.where == nil && (s.name == "mixed" || !testing.Short()) {
 			out = append(out, contractCase{s.name + ", failing", space, func(p spaces.Point) float64 {
 				if p[0] > 0.6 {
 					return math.NaN()

@@ -88,6 +88,9 @@ func TestProposalsWithoutVectors(t *testing.T) {
 	for kernel, without := range map[string]string{"amd64": "cpu.avx2=off,cpu.fma=off", "amd64+fma": "cpu.avx2=off"} {
 		t.Run(kernel, func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() && kernel != "amd64" {
+				t.Skip("the one without either is looked at")
+			}
 			args := []string{"-test.run=^TestProposalsAreThoseRecorded$"}
 			if *updateGolden {
 				args = append(args, "-update-golden")

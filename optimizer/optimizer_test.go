@@ -18,8 +18,8 @@ func TestContract(t *testing.T) {
 	}{
 		"random":    {60, optimizer.Settings{Method: optimizer.MethodRandom}},
 		"sobol":     {60, optimizer.Settings{Method: optimizer.MethodSobol}},
-		"lipschitz": {40, optimizer.Settings{Method: optimizer.MethodLipschitz}},
-		"lbo":       {effort.Sequential(15, 20, 40), optimizer.Settings{}},
+		"lipschitz": {effort.Sequential(20, 40, 40), optimizer.Settings{Method: optimizer.MethodLipschitz}},
+		"lbo":       {effort.Sequential(12, 20, 40), optimizer.Settings{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runContract(t, c.trials, func(s *spaces.Space, seed uint64) (optimizer.Optimizer, error) {

@@ -112,10 +112,11 @@ const alike = 1e-3
 // still running. Discrete parameters are equal or far apart in the cube, so that one
 // distance serves all.
 func TestProposalsDifferFromThePending(t *testing.T) {
+	both := []string{"rounds", "asynchronous"}
 	widths := effort.Sequential([]int{8}, []int{2, 8, 32}, []int{2, 4, 8, 16, 32, 64})
 	for _, s := range surfaces(t) {
 		for _, workers := range widths {
-			for _, mode := range []string{"rounds", "asynchronous"} {
+			for _, mode := range effort.Sequential([]string{"asynchronous"}, both, both) {
 				t.Run(fmt.Sprintf("%s/%d/%s", s.name, workers, mode), func(t *testing.T) {
 					t.Parallel()
 					opt := &watched{Optimizer: newOptimizer(t, s.space, 1, optimizer.Settings{})}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -20,7 +21,7 @@ func TestPlateausAreNotFilled(t *testing.T) {
 		return s
 	}
 	repeats, all := 0, 0
-	for seed := range uint64(3) {
+	for seed := range effort.Sequential[uint64](1, 3, 3) {
 		best := math.Inf(-1)
 		for k, o := range runStudy(t, newOptimizer(t, space, seed, optimizer.Settings{}), 80, f) {
 			if k >= 24 {

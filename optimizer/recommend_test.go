@@ -31,7 +31,7 @@ func TestRecommendedIntervalHolds(t *testing.T) {
 		slices.Sort(ys)
 		for _, share := range []float64{0.01, 0.05, 0.1} {
 			sd := share * (ys[950] - ys[50])
-			for seed := range uint64(effort.Sequential(2, 3, 40)) {
+			for seed := range uint64(effort.Sequential(1, 3, 40)) {
 				space, f := objective(t, p)
 				opt, noise := newOptimizer(t, space, 100+seed, optimizer.Settings{}), rand.New(rand.NewPCG(seed, 100))
 				var values, truths []float64
@@ -79,28 +79,33 @@ func TestRecommendedIntervalHolds(t *testing.T) {
 // TestGainHolds of bench/suites.
 func TestGainHolds(t *testing.T) {
 	counts := map[string]*[3]float64{} // told of, held, sure
-	for seed := range effort.Sequential[uint64](2, 2, 48) {
+	seeds, noises := effort.Sequential[uint64](1, 2, 48), []float64{0.02, 0.1, 0.3, 1}
+	for seed := range seeds {
 		for name, family := range map[string]func(*rand.Rand, int) func([]float64) float64{"waves": waves, "bumps": bumps, "nets": nets} {
-			for _, noise := range []float64{0.02, 0.1, 0.3, 1} {
+			d, source := 1+int(seed%4), rand.NewPCG(seed, 13)
+			rng, space := rand.New(source), cube(d)
+			f := family(rng, d)
+			today := space.Draw(rng)
+			p, best, most := make(spaces.Point, d), today, f(today)
+			for range 20000 {
+				for j := range p {
+					p[j] = rng.Float64()
+				}
+				if v := f(p); v > most {
+					best, most = space.Snap(p), v
+				}
+			}
+			for _, noise := range noises[effort.Sequential(2, 0, 0):] {
 				for _, optimal := range []bool{false, true} {
-					d := 1 + int(seed%4)
-					rng := rand.New(rand.NewPCG(seed, 13))
-					f, space := family(rng, d), cube(d)
-					today := space.Draw(rng)
-					p, most := make(spaces.Point, d), f(today)
-					for range 20000 {
-						for j := range p {
-							p[j] = rng.Float64()
-						}
-						if v := f(p); optimal && v > most {
-							today, most = space.Snap(p), v
-						}
-					}
 					kind := fmt.Sprintf("%s, today's values best: %v", name, optimal)
 					if counts[kind] == nil {
 						counts[kind] = &[3]float64{}
 					}
-					gainsOf(t, space, today, f, seed, noise, rng, func(holds, sure bool) {
+					begin, drawn := today, *source
+					if optimal {
+						begin = best
+					}
+					gainsOf(t, space, begin, f, seed, noise, rand.New(&drawn), func(holds, sure bool) {
 						c := counts[kind]
 						c[0]++
 						if holds {
@@ -122,7 +127,7 @@ func TestGainHolds(t *testing.T) {
 			t.Errorf("%s: %.0f of %.0f are sure of a gain", kind, c[2], c[0])
 		}
 	}
-	if held/all < 0.9 || held/all > 0.99 {
+	if held/all < 0.9 || seeds > 1 && held/all > 0.99 {
 		t.Errorf("%.1f %% of %.0f intervals hold", 100*held/all, all)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
@@ -41,17 +42,18 @@ func TestTamed(t *testing.T) {
 }
 
 // One lucky outlier neither ends the search nor hides itself. How far a search of 40 trials
-// gets is luck, hence the median of sixty.
+// gets is luck, hence the median of many.
 func TestOutlierDoesNotEndTheSearch(t *testing.T) {
 	var bests, means []float64
-	for seed := range uint64(60) {
+	seeds := effort.Sequential[uint64](6, 60, 60)
+	for seed := range seeds {
 		best, r := searchWithOutlier(t, seed+1)
 		if r.Trial == 9 {
 			t.Errorf("seed %d: the outlier is recommended", seed+1)
 		}
 		bests, means = append(bests, best), append(means, math.Abs(r.Mean))
 	}
-	if best, mean := warp.Median(bests), warp.Median(means); best > 1e-3 || mean > 1e-3 {
+	if best, mean := warp.Median(bests), warp.Median(means); seeds > 6 && (best > 1e-3 || mean > 1e-3) {
 		t.Errorf("the best of the others is %v, and %v what is recommended", best, mean)
 	}
 }

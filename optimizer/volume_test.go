@@ -46,13 +46,16 @@ func TestVolumeScoreIsAnExpectation(t *testing.T) {
 			got := f.at(x, grad)
 			const draws = 40_000
 			sum, squares, gains := 0.0, 0.0, 0
-			y := make([]float64, m)
+			y, mus, sds := make([]float64, m), make([]float64, m), make([]float64, m)
+			for j, p := range f.parts {
+				mu, variance := p.Predict(x)
+				mus[j], sds[j] = mu, math.Sqrt(variance)
+			}
 			inverse := func(z float64) float64 { return f.warps[0].Inverse(z) }
 			boxes := own(f.boxes, inverse)
 			for range draws {
-				for j, p := range f.parts {
-					mu, variance := p.Predict(x)
-					y[j] = inverse(mu + math.Sqrt(variance)*rng.NormFloat64())
+				for j := range y {
+					y[j] = inverse(mus[j] + sds[j]*rng.NormFloat64())
 				}
 				g := pareto.Gain(boxes, y)
 				sum, squares = sum+g, squares+g*g
