@@ -38,7 +38,7 @@ var contracts = []struct {
 	{"local", nest, func(*testing.T) runner.Launcher { return &runner.Local{} }, traits{}},
 	{"bash", atLength, inBash, traits{}},
 	{"imitated Slurm", imitatedJobs, slurmJobs, traits{witnessed: true, slow: true}},
-	{"pilots of imitated Slurm", imitated, slurmPilots, traits{witnessed: true, slow: true}},
+	{"pilots of imitated Slurm", imitatedPilots, slurmPilots, traits{witnessed: true, slow: true}},
 	{"Slurm", cluster, slurmJobs, traits{witnessed: true, slow: true}},
 	{"pilots of Slurm", cluster, slurmPilots, traits{witnessed: true, slow: true}},
 	{"adopting", atLength, func(*testing.T) runner.Launcher { return adopting }, traits{adopts: true}}, // last: the process adopts from then on
@@ -81,6 +81,13 @@ func imitated(t *testing.T) {
 func imitatedJobs(t *testing.T) {
 	if !effort.Long() {
 		t.Skip("every day pilots of the same cluster are enough")
+	}
+	imitated(t)
+}
+
+func imitatedPilots(t *testing.T) {
+	if testing.Short() && !effort.Raced {
+		t.Skip("local attempts show the contract, and the tests of runner/slurm pilots")
 	}
 	imitated(t)
 }

@@ -34,6 +34,9 @@ func TestLineBufferingIsHarmless(t *testing.T) {
 		if _, err := exec.LookPath(name); err != nil {
 			continue
 		}
+		if testing.Short() && (name == "cc" || name == "c99") {
+			continue // gcc has compiled one
+		}
 		ran++
 		t.Run(name, func(t *testing.T) {
 			said := func(env []string) string {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -31,7 +32,7 @@ func TestJournalFails(t *testing.T) {
 	for _, op := range []string{"write", "sync"} {
 		for _, forever := range []bool{false, true} {
 			n := 1
-			for ; faultAt(t, op, forever, n, want); n++ {
+			for ; faultAt(t, op, forever, n, want); n += effort.Of(4, 1, 1) {
 			}
 			if n < 15 {
 				t.Errorf("only %d operations %q were made to fail", n, op)

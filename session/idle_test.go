@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -43,6 +44,9 @@ func TestIdleWorkersAreNoticed(t *testing.T) {
 		"one worker thinks": {time.Second, time.Second, 1, "workers are idle 50 % of the time: trials are short, 1s each", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && c.slots > 0 && !effort.Raced {
+				t.Skip("waits for slots thousands of times")
+			}
 			bubble(t, func(t *testing.T, dir string) {
 				cfg := config()
 				cfg.Run.Workers, cfg.Budget.Trials = c.workers, 200

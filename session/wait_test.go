@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -28,6 +29,7 @@ func (s slow) More(ctx context.Context, trial int) (optimizer.Proposal, error) {
 // Where workers would wait for a proposal each, several are made with one, and can be asked for
 // again; where trials take long, each worker gets its own.
 func TestProposalsTogether(t *testing.T) {
+	trials := effort.Of(30, 60, 60)
 	for name, c := range map[string]struct {
 		takes    time.Duration
 		together bool
@@ -37,7 +39,7 @@ func TestProposalsTogether(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				cfg := config()
 				cfg.Params[1].Max = 900
-				cfg.Budget.Trials, cfg.Run.Workers = 60, 12
+				cfg.Budget.Trials, cfg.Run.Workers = trials, 12
 				f := &fakeLauncher{program: func(job runner.Job) ending {
 					e := parabola(job)
 					e.takes = c.takes
@@ -48,7 +50,7 @@ func TestProposalsTogether(t *testing.T) {
 						opt, err := optimizer.New(sp, seed, set, e...)
 						return slow{opt}, err
 					}})
-				if st.Best() == nil || len(st.Trials) != 60 {
+				if st.Best() == nil || len(st.Trials) != trials {
 					t.Fatalf("%d trials", len(st.Trials))
 				}
 			})
@@ -63,10 +65,10 @@ func TestProposalsTogether(t *testing.T) {
 				t.Fatal(err)
 			}
 			if (together > 0) != c.together {
-				t.Errorf("%d of 60 proposals were made with another", together)
+				t.Errorf("%d of %d proposals were made with another", together, trials)
 			}
 			rep, err := session.Replay(t.Context(), dir, nil)
-			if err != nil || rep.Asked != 60 || len(rep.Differences) > 0 {
+			if err != nil || rep.Asked != trials || len(rep.Differences) > 0 {
 				t.Errorf("%v: %d asked again, %d different", err, rep.Asked, len(rep.Differences))
 			}
 		})

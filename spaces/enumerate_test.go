@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -48,9 +49,9 @@ func TestEnumerateFormattedFloat(t *testing.T) {
 				t.Fatal(err)
 			}
 			var want []string
-			const steps = 200_000
+			steps := effort.Sequential(50_000, 200_000, 200_000)
 			for i := range steps + 1 {
-				v := s.Decode(spaces.Point{float64(i) / steps}).String()
+				v := s.Decode(spaces.Point{float64(i) / float64(steps)}).String()
 				if len(want) == 0 || want[len(want)-1] != v {
 					want = append(want, v)
 				}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -50,7 +51,7 @@ func uniform(rng *rand.Rand, n int) []float64 {
 func TestRoundTripsAreExact(t *testing.T) {
 	s := mixed(t)
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
+	for range effort.Sequential(4_000, 20_000, 20_000) {
 		v := s.Decode(s.FromUniform(uniform(rng, s.Len())))
 		p, err := s.Encode(v)
 		if err != nil {

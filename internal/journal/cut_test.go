@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
 )
 
@@ -23,12 +24,13 @@ func TestCutAtEveryByte(t *testing.T) {
 						end += 1 + len(lines[whole])
 					}
 				}
+				if cut%effort.Of(3, 1, 1) != 0 && cut != len(content) {
+					continue
+				}
 				for _, tail := range []string{"", "\x00", string(make([]byte, 5000)), "\x00x", "x"} {
-					t.Run(tail, func(t *testing.T) {
-						if cut%7 == 0 || tail == "" {
-							checkCut(t, append(content[:cut:cut], tail...), lines[:whole])
-						}
-					})
+					if cut%7 == 0 || tail == "" {
+						checkCut(t, append(content[:cut:cut], tail...), lines[:whole])
+					}
 				}
 			}
 		})

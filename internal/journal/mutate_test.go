@@ -52,6 +52,9 @@ func TestEveryBitFlipIsFound(t *testing.T) {
 	original := build(t, "s1", 20)
 	for at := range original {
 		for bit := range 8 {
+			if testing.Short() && bit != at%8 {
+				continue
+			}
 			mutated := bytes.Clone(original)
 			mutated[at] ^= 1 << bit
 			checkDamage(t, original, mutated, "bit flip")
