@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -77,7 +78,7 @@ func TestTimeHardHoldsTheConfirmation(t *testing.T) {
 
 // It fits also where another study has most of the slots.
 func TestTimeHardHoldsTheConfirmationInSharedSlots(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() && !effort.Raced {
 		t.Skip("waits for slots thousands of times")
 	}
 	bubble(t, func(t *testing.T, dir string) {

@@ -95,7 +95,7 @@ func resumeEverywhere(t *testing.T, c study.Config, program func(runner.Job) end
 	if len(records) < atLeast {
 		t.Fatalf("the journal has only %d records", len(records))
 	}
-	for cut := 1; cut <= len(records); cut += effort.Of(14, 2, 1) {
+	for cut := 1; cut <= len(records); cut += effort.Of(9, 2, 1) {
 		for _, disk := range []string{"nothing", "running", "ended"} {
 			crashes++
 			t.Run(fmt.Sprintf("record %d, %s", cut, disk), func(t *testing.T) {
