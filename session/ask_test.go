@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -480,7 +481,7 @@ func TestEnqueuedWhereNothingElseIsSafe(t *testing.T) {
 		f := &fakeLauncher{program: func(job runner.Job) ending {
 			if strings.HasSuffix(job.ID, "/1/1") {
 				time.AfterFunc(20*time.Second, func() {
-					if _, err := wish(0.5).Submit(study.LayoutOf(dir)); err != nil {
+					if _, err := wish(0.5).Submit(layout.Of(dir)); err != nil {
 						t.Error(err)
 					}
 				})

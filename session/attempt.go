@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 )
@@ -18,7 +19,7 @@ type attempt struct {
 	study  *Study
 	config study.Config
 	trial  study.Trial
-	id     study.AttemptID
+	id     layout.AttemptID
 	key    string // study.State.Key
 	slot   int
 	// mayStart says that a command may be started in the slot, with hold open. What an

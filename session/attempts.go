@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
@@ -17,7 +18,7 @@ import (
 )
 
 // launch starts an attempt in the slot that there is for it.
-func (l *loop) launch(id study.AttemptID) {
+func (l *loop) launch(id layout.AttemptID) {
 	slot := l.slotFor(id)
 	mayStart := l.usable(slot) && !l.claimed(slot) && !l.halted()
 	hold := l.sharing.granted[slot]
@@ -157,7 +158,7 @@ func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
 		e.Metrics = o.metrics
 	}
 	l.events = append(l.events, e)
-	l.ready = slices.Insert(l.ready, 0, study.AttemptID{Trial: t.Number, Attempt: r.id.Attempt + 1})
+	l.ready = slices.Insert(l.ready, 0, layout.AttemptID{Trial: t.Number, Attempt: r.id.Attempt + 1})
 }
 
 // fullInARow is how many attempts may end in a row while a disk is full before the session does: it
@@ -173,13 +174,13 @@ func (l *loop) countFull(f *study.Failure) {
 }
 
 // setupEnded lets the trials begin, or ends the session.
-func (l *loop) setupEnded(id study.AttemptID, o outcome) {
+func (l *loop) setupEnded(id layout.AttemptID, o outcome) {
 	l.events = append(l.events, study.SetupEnded{Attempt: id.Attempt, Seconds: o.seconds, Failure: o.failure})
 	switch {
 	case o.failure == nil:
 		l.takeUp()
 	case o.failure.Kind == study.FailLost:
-		l.ready = append(l.ready, study.AttemptID{Trial: 0, Attempt: id.Attempt + 1})
+		l.ready = append(l.ready, layout.AttemptID{Trial: 0, Attempt: id.Attempt + 1})
 	case o.failure.Kind != study.FailInterrupted:
 		l.fatal = &SetupError{Failure: *o.failure, Dir: l.study.layout.Attempt(id)}
 	}
@@ -187,7 +188,7 @@ func (l *loop) setupEnded(id study.AttemptID, o outcome) {
 
 // toConfirm lists the attempts that confirm the best trials and can be made now: once the study has
 // come to its end and all trials are finished.
-func (l *loop) toConfirm() []study.AttemptID {
+func (l *loop) toConfirm() []layout.AttemptID {
 	trialsFirst := l.asking || len(l.ready) > 0
 	if l.ending == nil || l.ending.Why == study.EndUnsafe || l.halted() || trialsFirst {
 		return nil
@@ -198,8 +199,8 @@ func (l *loop) toConfirm() []study.AttemptID {
 		}
 	}
 	waiting := slices.DeleteFunc(l.study.state.Unconfirmed(), func(t *study.Trial) bool { return l.study.running[t.Number] != nil })
-	return lists.Map(waiting, func(t *study.Trial) study.AttemptID {
-		return study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}
+	return lists.Map(waiting, func(t *study.Trial) layout.AttemptID {
+		return layout.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}
 	})
 }
 
@@ -209,7 +210,7 @@ func (s *Study) confirming(t *study.Trial) bool {
 	if t.Confirming() || s.state.Config.Run.Confirm == 0 || !t.Done() {
 		return t.Confirming()
 	}
-	name := filepath.Base(s.layout.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}))
+	name := filepath.Base(s.layout.Attempt(layout.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}))
 	names, _ := s.layout.Names(s.layout.Trial(t.Number)) // absent: cleaned up
 	return slices.ContainsFunc(names, func(n string) bool {
 		attempt, _, _ := strings.Cut(n, ".") // a launcher keeps files beside it

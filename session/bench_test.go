@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -20,7 +21,7 @@ func large(tb testing.TB, dir string, n int) {
 	c.Budget.Trials = n
 	c.Optimizer.Method = optimizer.MethodRandom
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	j, err := journal.Create(study.Layout(dir).Journal(), study.Record{At: at,
+	j, err := journal.Create(layout.Study(dir).Journal(), study.Record{At: at,
 		Event: study.Created{ID: "0123456789abcdef", Fingerprint: "0123456789abcdef", Config: c}})
 	if err != nil {
 		tb.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -37,7 +38,7 @@ type commons struct {
 	files   map[string]trace // as they were at the last look
 	changes map[string][]int
 	looks   int
-	running map[study.AttemptID]*span
+	running map[layout.AttemptID]*span
 	ended   []span // of attempts that did not run alone, in the order of their ends
 	seen    int    // all attempts that have ended
 	told    bool
@@ -69,7 +70,7 @@ func commonDir(c *study.Config) string {
 }
 
 // begin notes that an attempt begins in a directory that others may share.
-func (c *commons) begin(id study.AttemptID, dir string) {
+func (c *commons) begin(id layout.AttemptID, dir string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.files == nil {
@@ -87,7 +88,7 @@ func (c *commons) begin(id study.AttemptID, dir string) {
 }
 
 // end notes that an attempt has ended. It returns the file that the attempts share, once.
-func (c *commons) end(id study.AttemptID) string {
+func (c *commons) end(id layout.AttemptID) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s, known := c.running[id]

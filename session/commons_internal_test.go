@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -34,9 +35,9 @@ func TestCommons(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			put(t, dir, "train.py", 0)
-			commons := &commons{apart: filepath.Join(dir, "s.study"), running: map[study.AttemptID]*span{}}
+			commons := &commons{apart: filepath.Join(dir, "s.study"), running: map[layout.AttemptID]*span{}}
 			said := ""
-			id := func(trial int) study.AttemptID { return study.AttemptID{Trial: trial, Attempt: 1} }
+			id := func(trial int) layout.AttemptID { return layout.AttemptID{Trial: trial, Attempt: 1} }
 			commons.begin(id(1), dir)
 			for trial := 1; trial <= 40; trial++ { // two at a time
 				commons.begin(id(trial+1), dir)
@@ -79,20 +80,20 @@ func TestCommonsOfSlots(t *testing.T) {
 // owner of what it writes beside many short ones.
 func TestCommonsOfOne(t *testing.T) {
 	dir := t.TempDir()
-	alone := &commons{running: map[study.AttemptID]*span{}}
+	alone := &commons{running: map[layout.AttemptID]*span{}}
 	for trial := 1; trial <= 10; trial++ {
-		id := study.AttemptID{Trial: trial, Attempt: 1}
+		id := layout.AttemptID{Trial: trial, Attempt: 1}
 		alone.begin(id, dir)
 		put(t, dir, "metrics.json", trial)
 		if file := alone.end(id); file != "" {
 			t.Errorf("trial %d alone: %s", trial, file)
 		}
 	}
-	beside := &commons{running: map[study.AttemptID]*span{}}
-	long := study.AttemptID{Trial: 100, Attempt: 1}
+	beside := &commons{running: map[layout.AttemptID]*span{}}
+	long := layout.AttemptID{Trial: 100, Attempt: 1}
 	beside.begin(long, dir)
 	for trial := 1; trial <= 10; trial++ {
-		id := study.AttemptID{Trial: trial, Attempt: 1}
+		id := layout.AttemptID{Trial: trial, Attempt: 1}
 		beside.begin(id, dir)
 		put(t, dir, "progress-100.txt", trial)
 		if file := beside.end(id); file != "" {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -31,7 +32,7 @@ func TestToConfirm(t *testing.T) {
 		"during a stop":                {func(l *loop) { l.stop = StopAsking }, 0},
 		"after an error":               {func(l *loop) { l.fatal = errors.New("full") }, 0},
 		"while the optimizer is asked": {func(l *loop) { l.asking = true }, 0},
-		"while one waits":              {func(l *loop) { l.ready = []study.AttemptID{{Trial: 1, Attempt: 2}} }, 0},
+		"while one waits":              {func(l *loop) { l.ready = []layout.AttemptID{{Trial: 1, Attempt: 2}} }, 0},
 		"while a trial runs":           {func(l *loop) { l.study.running = map[int]*running{2: {}} }, 0},
 		"while another is being":       {func(l *loop) { l.study.running = map[int]*running{2: {confirms: true}} }, 1},
 		"while it is being":            {func(l *loop) { l.study.running = map[int]*running{1: {confirms: true}} }, 0},

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -55,12 +56,12 @@ func TestWarmStartIsReadOnce(t *testing.T) {
 
 			// A crash has come after the first record: the sources are read then.
 			parts := filepath.Join(base, "parts")
-			first, err := os.ReadFile(study.Layout(filepath.Join(base, "whole")).Journal())
+			first, err := os.ReadFile(layout.Study(filepath.Join(base, "whole")).Journal())
 			if err == nil {
 				err = os.MkdirAll(parts, 0o700)
 			}
 			if err == nil {
-				err = os.WriteFile(study.Layout(parts).Journal(), first[:bytes.IndexByte(first, '\n')+1], 0o600)
+				err = os.WriteFile(layout.Study(parts).Journal(), first[:bytes.IndexByte(first, '\n')+1], 0o600)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -94,7 +95,7 @@ func TestWarmStartThatCannotBeRead(t *testing.T) {
 	if !errors.As(err, &wrong) {
 		t.Errorf("opened with %v", err)
 	}
-	if _, err := os.Stat(study.Layout(dir).Journal()); err == nil {
+	if _, err := os.Stat(layout.Study(dir).Journal()); err == nil {
 		t.Error("there is a journal")
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -278,7 +279,7 @@ func conclude(t *testing.T, c *study.Config, opts session.Options) *study.State 
 // lines returns the records of a study's journal.
 func lines(t *testing.T, dir string) []string {
 	t.Helper()
-	text, err := os.ReadFile(study.Layout(dir).Journal())
+	text, err := os.ReadFile(layout.Study(dir).Journal())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +290,7 @@ func lines(t *testing.T, dir string) []string {
 func events(t *testing.T, dir string) []study.Event {
 	t.Helper()
 	var out []study.Event
-	if _, err := journal.Read(study.Layout(dir).Journal(), func(line journal.Record) error {
+	if _, err := journal.Read(layout.Study(dir).Journal(), func(line journal.Record) error {
 		var r study.Record
 		err := json.Unmarshal(line.Raw, &r)
 		out = append(out, r.Event)

@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
 	"github.com/lbotune/lbotune/session"
-	"github.com/lbotune/lbotune/study"
 )
 
 // The n-th write or fsync of the journal fails, once or for ever, for every n:
@@ -69,7 +69,7 @@ func faultAt(t *testing.T, op string, forever bool, n int, want string) (fired b
 				}
 				return
 			}
-			saved := strings.Count(string(disk.Content(study.LayoutOf(dir).Journal())), `"type":"finished"`)
+			saved := strings.Count(string(disk.Content(layout.Of(dir).Journal())), `"type":"finished"`)
 			checkFailure(t, err, s, f, launched, saved)
 
 			disk.Inject(faultfs.Fault{})

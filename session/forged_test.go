@@ -9,6 +9,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -84,7 +85,7 @@ func writeStudy(t *testing.T, dir string, first study.Created, trials int) {
 	if err := journal.MakeDir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	j, err := journal.Create(study.Layout(dir).Journal(), study.Record{Event: first})
+	j, err := journal.Create(layout.Study(dir).Journal(), study.Record{Event: first})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -97,7 +98,7 @@ func TestPrunerKnowsWhatRuns(t *testing.T) {
 						}
 						time.AfterFunc(150*time.Second, func() { // after its second reading
 							for _, r := range requests {
-								if _, err := r.Submit(study.LayoutOf(dir)); err != nil {
+								if _, err := r.Submit(layout.Of(dir)); err != nil {
 									t.Error(err)
 								}
 								time.Sleep(time.Microsecond)

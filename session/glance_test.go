@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -43,11 +44,11 @@ func TestGlance(t *testing.T) {
 						t.Error(err)
 						return ending{}
 					}
-					step, metrics, err := session.Glance(st, study.LayoutOf(dir), study.AttemptID{Trial: 1, Attempt: 1})
+					step, metrics, err := session.Glance(st, layout.Of(dir), layout.AttemptID{Trial: 1, Attempt: 1})
 					if got := fmt.Sprintf("step %v, %v", step, metrics); err != nil || got != c.want {
 						t.Errorf("%s, %v; want %s", got, err, c.want)
 					}
-					if _, _, err := session.Glance(st, study.LayoutOf(dir), study.AttemptID{Trial: 2, Attempt: 1}); err == nil {
+					if _, _, err := session.Glance(st, layout.Of(dir), layout.AttemptID{Trial: 2, Attempt: 1}); err == nil {
 						t.Error("a trial that is not there was seen")
 					}
 					return ending{stdout: "\nloss=1\n"}
@@ -94,7 +95,7 @@ func TestGlanceAtFiles(t *testing.T) {
 							t.Error(err)
 							return ending{}
 						}
-						if _, metrics, err := session.Glance(st, study.LayoutOf(dir), study.AttemptID{Trial: 2, Attempt: 1}); err != nil || fmt.Sprint(metrics) != c.want {
+						if _, metrics, err := session.Glance(st, layout.Of(dir), layout.AttemptID{Trial: 2, Attempt: 1}); err != nil || fmt.Sprint(metrics) != c.want {
 							t.Errorf("%v, %v; want %s", metrics, err, c.want)
 						}
 					}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -181,7 +182,7 @@ var toldRE = regexp.MustCompile(`^LBOTUNE_(STUDY|NAME|FINISHED|BEST_TRIAL|BEST_V
 var noNameRE = regexp.MustCompile(`[^A-Za-z0-9_]`)
 
 // hookEnv is what hooks are told of a trial and the study in their environment.
-func hookEnv(st *study.State, l study.Layout, u study.Update) []string {
+func hookEnv(st *study.State, l layout.Study, u study.Update) []string {
 	var env []string
 	add := func(name, value string) {
 		if value != "" && !strings.ContainsRune(value, 0) {
@@ -208,7 +209,7 @@ func hookEnv(st *study.State, l study.Layout, u study.Update) []string {
 	add("STATUS", string(t.Status))
 	add("SECONDS", number(t.Took.Seconds()))
 	if !t.Hand {
-		add("TRIAL_DIR", l.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt}))
+		add("TRIAL_DIR", l.Attempt(layout.AttemptID{Trial: t.Number, Attempt: t.Attempt}))
 	}
 	if t.Failure != nil {
 		add("REASON", t.Failure.Text)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -24,7 +25,7 @@ import (
 // dirs lists the trials that have a directory.
 func dirs(t *testing.T, dir string) map[string]bool {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Dir(study.LayoutOf(dir).Trial(1)))
+	entries, err := os.ReadDir(filepath.Dir(layout.Of(dir).Trial(1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestKeep(t *testing.T) {
 					t.Errorf("keep = %d: the directories %v are left", k, left)
 				}
 				for _, b := range append(st.Ranked()[:k], st.Best()) {
-					if !left[filepath.Base(study.LayoutOf(dir).Trial(b.Number))] {
+					if !left[filepath.Base(layout.Of(dir).Trial(b.Number))] {
 						t.Errorf("keep = %d: trial %d has no directory; there are %v", k, b.Number, left)
 					}
 				}
@@ -169,7 +170,7 @@ func TestHooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(study.Layout(dir).HookLog())
+	got, err := os.ReadFile(layout.Study(dir).HookLog())
 	want := `trial 1 succeeded 3 well best 1 of 1
 best 1 succeeded 3 well best 1 of 1
 trial 2 failed  no metric "loss": stdout is empty best 1 of 2
@@ -196,7 +197,7 @@ func TestHookOfAConfirmedEnd(t *testing.T) {
 	}}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.ReadFile(study.Layout(dir).HookLog()); err != nil || string(got) != "2 3.5 3.5 2 3.5\n" {
+	if got, err := os.ReadFile(layout.Study(dir).HookLog()); err != nil || string(got) != "2 3.5 3.5 2 3.5\n" {
 		t.Errorf("the hook was told %q: %v", got, err)
 	}
 }
@@ -264,7 +265,7 @@ echo > mine;  else echo ran >> ran; echo printed; fi`
 			if wrote != "\nran\nran\n" {
 				t.Errorf("the hooks wrote %q", wrote)
 			}
-			if n := strings.Count(log, "what hooks print is lost"); n != 1 || !strings.Contains(log, study.Layout(dir).HookLog()) || !strings.Contains(log, c.says) {
+			if n := strings.Count(log, "what hooks print is lost"); n != 1 || !strings.Contains(log, layout.Study(dir).HookLog()) || !strings.Contains(log, c.says) {
 				t.Errorf("the log says\n%s", log)
 			}
 		})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/runner"
@@ -84,7 +85,7 @@ func closed(d *door.Dir, err error) error {
 // shortagePatience is how long is waited for descriptors, of which the process may have none.
 const shortagePatience = 30 * time.Second
 
-// inStudy is study.Layout's In, and waits for descriptors.
+// inStudy is layout.Study's In, and waits for descriptors.
 func (a *attempt) inStudy(path string, do func(d *door.Dir, name string) error) error {
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		err := a.study.layout.In(path, do)
@@ -96,7 +97,7 @@ func (a *attempt) inStudy(path string, do func(d *door.Dir, name string) error) 
 
 // files renders what is written into the attempt's directory.
 func (a *attempt) files(b *command.Bindings) ([]runner.File, error) {
-	files := []runner.File{{Name: study.ParamsName, Content: append(b.ParamsJSON(), '\n')}}
+	files := []runner.File{{Name: layout.ParamsName, Content: append(b.ParamsJSON(), '\n')}}
 	for _, t := range a.config.Files {
 		text, err := t.Render(b)
 		if err != nil {
@@ -105,11 +106,11 @@ func (a *attempt) files(b *command.Bindings) ([]runner.File, error) {
 		files = append(files, runner.File{Name: filepath.ToSlash(t.To), Content: []byte(text)})
 	}
 	if a.variable() != "" {
-		files = append(files, runner.File{Name: study.ResultName})
+		files = append(files, runner.File{Name: layout.ResultName})
 	}
-	own := func(f runner.File) bool { return f.Name == study.SlotName } // of a spec that was checked for one worker
+	own := func(f runner.File) bool { return f.Name == layout.SlotName } // of a spec that was checked for one worker
 	if a.config.Run.SlotCount() > 1 && !slices.ContainsFunc(files, own) {
-		files = append(files, runner.File{Name: study.SlotName, Content: []byte(strconv.Itoa(a.slot) + "\n")})
+		files = append(files, runner.File{Name: layout.SlotName, Content: []byte(strconv.Itoa(a.slot) + "\n")})
 	}
 	return files, nil
 }
@@ -127,7 +128,7 @@ func (a *attempt) environment(b *command.Bindings) []string {
 		add("LBOTUNE_CHECKPOINT_DIR", b.CheckpointDir)
 	}
 	if v := a.variable(); v != "" {
-		add(v, filepath.Join(b.TrialDir, study.ResultName))
+		add(v, filepath.Join(b.TrialDir, layout.ResultName))
 	}
 	for _, v := range b.All() {
 		add("LBOTUNE_PARAM_"+strings.ToUpper(v.Name), v.Value.Text())
@@ -145,7 +146,7 @@ const exitNoSources = 125
 // alone, whatever its original. It is made again where a file has gone away while it was made, as those of
 // editors do.
 func withSources(job *runner.Job, s *study.Sources, start string, linked []string) {
-	from, to := shell.Quote(absolute(start, s.From)), shell.Quote(filepath.Join(job.Dir, study.SourcesName))
+	from, to := shell.Quote(absolute(start, s.From)), shell.Quote(filepath.Join(job.Dir, layout.SourcesName))
 	get := "cp -Rp -- " + from + " " + to + " && chmod go= -- " + to
 	switch s.Mode {
 	case study.SourcesLink:
@@ -184,7 +185,7 @@ const (
 
 // linkedEntries lists the entries of the working directory that isolated trials share because
 // they are too large to be copied, or hold the study. What remains must not be too large.
-func linkedEntries(start string, l study.Layout) (linked []string, err error) {
+func linkedEntries(start string, l layout.Study) (linked []string, err error) {
 	entries, err := os.ReadDir(start)
 	if err != nil {
 		return nil, fmt.Errorf("isolate: %w", err)
@@ -231,7 +232,7 @@ func sizeOf(path string) (size int64, err error) {
 }
 
 // checkSources refuses sources that hold the study: every copy would hold all others.
-func checkSources(s *study.Sources, l study.Layout, start string) error {
+func checkSources(s *study.Sources, l layout.Study, start string) error {
 	if s == nil || s.Mode != study.SourcesCopy {
 		return nil
 	}

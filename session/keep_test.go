@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
@@ -58,11 +59,11 @@ func mustBe(t *testing.T, want bool, paths ...string) {
 // What a trial, or its hook, has moved away stays where it is, though a link is left in its
 // place; and that is said.
 func TestKeepFollowsNoLink(t *testing.T) {
-	second := filepath.Base(study.Layout("").Trial(2))
+	second := filepath.Base(layout.Study("").Trial(2))
 	for _, by := range []string{"trial", "hook"} {
 		t.Run(by, func(t *testing.T) {
 			dir, archive := filepath.Join(t.TempDir(), "s"), t.TempDir()
-			from, to := study.Layout(dir).Trial(2), filepath.Join(archive, second)
+			from, to := layout.Study(dir).Trial(2), filepath.Join(archive, second)
 			hook, program := "", worsening
 			if by == "hook" {
 				hook = fmt.Sprintf("if [ $LBOTUNE_TRIAL = 2 ]; then mv %s %s; ln -s %s %s; fi", from, to, to, from)
@@ -77,8 +78,8 @@ func TestKeepFollowsNoLink(t *testing.T) {
 				}
 			}
 			log := keepBest(t, dir, hook, program)
-			mustBe(t, true, filepath.Join(to, "a1", runner.StdoutName), study.Layout(dir).Trial(1))
-			mustBe(t, false, study.Layout(dir).Trial(3))
+			mustBe(t, true, filepath.Join(to, "a1", runner.StdoutName), layout.Study(dir).Trial(1))
+			mustBe(t, false, layout.Study(dir).Trial(3))
 			if n := strings.Count(log, "what a trial has left stays"); n != 1 || !strings.Contains(log, from+": it is a symbolic link, which is not followed") {
 				t.Errorf("the log says\n%s", log)
 			}
@@ -90,7 +91,7 @@ func TestKeepFollowsNoLink(t *testing.T) {
 // session began. One that a trial makes is not.
 func TestKeepWhereTrialsIsALink(t *testing.T) {
 	dir, disk := filepath.Join(t.TempDir(), "s"), t.TempDir()
-	trials := filepath.Dir(study.Layout(dir).Trial(1))
+	trials := filepath.Dir(layout.Study(dir).Trial(1))
 	if err := errors.Join(os.Mkdir(dir, 0o700), os.Symlink(disk, trials)); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestKeepWhereTrialsIsALink(t *testing.T) {
 	mustBe(t, false, filepath.Join(disk, "000002"), filepath.Join(disk, "000003"))
 
 	dir, disk = filepath.Join(t.TempDir(), "s"), filepath.Join(t.TempDir(), "home")
-	trials = filepath.Dir(study.Layout(dir).Trial(1))
+	trials = filepath.Dir(layout.Study(dir).Trial(1))
 	log := keepBest(t, dir, "", func(job runner.Job) ending {
 		if strings.HasSuffix(job.ID, "/1/1") { // nothing was removed yet
 			if err := errors.Join(os.Rename(trials, disk), os.Symlink(disk, trials)); err != nil {
@@ -145,7 +146,7 @@ func TestHooksComeBeforeRemoval(t *testing.T) {
 		if err := errors.Join(s.Run(t.Context(), nil), s.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if gone, err := os.ReadFile(study.Layout(dir).HookLog()); err != nil || len(gone) > 0 {
+		if gone, err := os.ReadFile(layout.Study(dir).HookLog()); err != nil || len(gone) > 0 {
 			t.Errorf("hooks found no directory of the trials %q: %v", gone, err)
 		}
 		if left := dirs(t, dir); len(left) != 1 {
@@ -195,7 +196,7 @@ func TestKeepTheBestOfTheEnd(t *testing.T) {
 				if st.Best().Number != c.best {
 					t.Fatalf("the best is trial %d; want %d", st.Best().Number, c.best)
 				}
-				mustBe(t, true, filepath.Join(study.Layout(dir).Trial(c.best), "a1", runner.StdoutName))
+				mustBe(t, true, filepath.Join(layout.Study(dir).Trial(c.best), "a1", runner.StdoutName))
 				if left := dirs(t, dir); len(left) > 2 {
 					t.Errorf("the directories %v are left", left)
 				}
@@ -207,7 +208,7 @@ func TestKeepTheBestOfTheEnd(t *testing.T) {
 // A failure whose removal waits for a hook keeps its files when it is run again.
 func TestKeepSparesWhatRunsAgain(t *testing.T) {
 	dir, meanwhile := filepath.Join(t.TempDir(), "s"), t.TempDir()
-	checkpoint, seen := filepath.Join(study.Layout(dir).Trial(2), "checkpoint"), make(chan error, 1)
+	checkpoint, seen := filepath.Join(layout.Study(dir).Trial(2), "checkpoint"), make(chan error, 1)
 	cfg := config()
 	cfg.Budget.Trials, cfg.Run.Keep, cfg.Dir = 4, 1, t.TempDir()
 	cfg.Hooks = &study.Hooks{Timeout: study.Duration(time.Hour), Trial: fmt.Sprintf(
@@ -226,7 +227,7 @@ func TestKeepSparesWhatRunsAgain(t *testing.T) {
 			return ending{exit: runner.Exit{Code: 3}}
 		case "/4/1":
 			await("listed")
-			if _, err := (study.Request{Action: study.ActionRerun, Rerun: []int{2}}).Submit(study.Layout(dir)); err != nil {
+			if _, err := (study.Request{Action: study.ActionRerun, Rerun: []int{2}}).Submit(layout.Study(dir)); err != nil {
 				t.Error(err)
 			}
 		case "/2/2":
@@ -250,5 +251,5 @@ func TestKeepSparesWhatRunsAgain(t *testing.T) {
 	if err := <-seen; err != nil {
 		t.Error(err)
 	}
-	mustBe(t, false, study.Layout(dir).Trial(2))
+	mustBe(t, false, layout.Study(dir).Trial(2))
 }

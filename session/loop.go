@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
@@ -34,13 +35,13 @@ type loop struct {
 	open     int              // slots in which attempts are started
 	taken    map[int]int      // slots, by so many attempts: two only where an earlier version gave it twice
 	sharing  sharing
-	ready    []study.AttemptID // what waits for a slot
-	left     map[int]int       // slots of trials that an earlier session may have left running; -1 if not known
-	freed    int               // attempts that ran and have ended
-	full     int               // of them, the last ones in a row while a disk was full
-	lost     int               // the same of attempts that were lost before they had begun
-	kill     chan struct{}     // closed to kill every attempt
-	said     map[any]bool      // what was warned of
+	ready    []layout.AttemptID // what waits for a slot
+	left     map[int]int        // slots of trials that an earlier session may have left running; -1 if not known
+	freed    int                // attempts that ran and have ended
+	full     int                // of them, the last ones in a row while a disk was full
+	lost     int                // the same of attempts that were lost before they had begun
+	kill     chan struct{}      // closed to kill every attempt
+	said     map[any]bool       // what was warned of
 
 	// Why the session comes to its end. While an attempt runs it does not, but for StopHere.
 	stop   Stop          // somebody wants it to; 0 while nobody does
@@ -68,7 +69,7 @@ func newLoop(s *Study) (*loop, error) {
 		return nil, err
 	}
 	if !s.state.SetUp {
-		l.ready = append(l.ready, study.AttemptID{Trial: 0, Attempt: s.state.Setups + 1})
+		l.ready = append(l.ready, layout.AttemptID{Trial: 0, Attempt: s.state.Setups + 1})
 		l.left[0] = -1
 		return l, nil
 	}
@@ -88,7 +89,7 @@ func (l *loop) takeUp() {
 		if !left {
 			continue
 		}
-		id := study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}
+		id := layout.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}
 		l.ready = append(l.ready, id)
 		l.left[t.Number] = l.readSlot(id)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -62,7 +63,7 @@ func TestOrderOfRecords(t *testing.T) {
 		c.Run.Workers = 3
 		f := &fakeLauncher{}
 		f.program = func(job runner.Job) ending {
-			text, err := os.ReadFile(study.Layout(dir).Journal())
+			text, err := os.ReadFile(layout.Study(dir).Journal())
 			if err != nil || !strings.Contains(string(text), `"type":"proposed"`) ||
 				!strings.Contains(string(text), `"trial":`+strings.Split(job.ID, "/")[1]+`,"told"`) {
 				t.Errorf("%s was launched before it was recorded", job.ID)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
@@ -85,9 +86,9 @@ func newStudy(opts Options) *Study {
 	if opts.Optimizer == nil {
 		opts.Optimizer = optimizer.New
 	}
-	s := &Study{turn: make(chan struct{}, 1), tried: make(chan struct{}), opts: opts, layout: study.LayoutOf(opts.Dir), state: &study.State{}, running: map[int]*running{}, began: time.Now()}
+	s := &Study{turn: make(chan struct{}, 1), tried: make(chan struct{}), opts: opts, layout: layout.Of(opts.Dir), state: &study.State{}, running: map[int]*running{}, began: time.Now()}
 	s.feed = newFeed(opts.Observe, func(p any) { opts.Log.Error("the study goes on", "error", panicked("the observer", p)) })
-	s.commons = &commons{apart: string(s.layout), running: map[study.AttemptID]*span{}}
+	s.commons = &commons{apart: string(s.layout), running: map[layout.AttemptID]*span{}}
 	s.hooks = newHooks(s)
 	return s
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
@@ -211,7 +212,7 @@ const (
 // Glance reads what an attempt that may be running has reported last: the last value of
 // each metric, and the last step, which is NaN if none was printed. There are no metrics
 // if there is none yet.
-func Glance(st *study.State, l study.Layout, id study.AttemptID) (step float64, metrics study.Metrics, err error) {
+func Glance(st *study.State, l layout.Study, id layout.AttemptID) (step float64, metrics study.Metrics, err error) {
 	t, err := st.Trial(id.Trial)
 	if err != nil {
 		return 0, nil, err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -96,7 +97,7 @@ func TestPasteIsWhatRan(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, trial := range st.Trials {
-					b := study.LastBindings(study.Layout(dir), &st.Config, trial)
+					b := study.LastBindings(layout.Study(dir), &st.Config, trial)
 					got, err := st.Config.Paste(b, st.Config.Dir)
 					if want := ran[b.TrialDir]; err != nil || got != want {
 						t.Errorf("%s: trial %d: got %s, %v\nwant %s", name, trial.Number, got, err, want)

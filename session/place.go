@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -84,7 +85,7 @@ func (s *Study) reconfigure(config *study.Config, here string) (*study.ConfigCha
 // change: whoever writes its journal decides what is run, and whoever makes a link in it
 // decides what is written to. Root could anyway. Where the owner lets others write it warns.
 // The directories of trials and of the setup may be symbolic links, under the same rule.
-func CheckOwner(l study.Layout, log *slog.Logger) error {
+func CheckOwner(l layout.Study, log *slog.Logger) error {
 	dir := string(l)
 	if info, err := l.Stat(l.Requests()); err == nil && !info.Mode.IsDir() {
 		return &LayoutError{fmt.Sprintf("%s is no directory (%v): lbotune follows no link there; remove it, and it is made anew", l.Requests(), info.Mode)}
@@ -113,7 +114,7 @@ func ownerOf(info fs.FileInfo) int {
 
 // ownerOfNew is whom a file belongs to that this process makes in the study: itself, but on file
 // systems that keep no owners, or take root for nobody. It is -1 if none can be made.
-func ownerOfNew(l study.Layout) int {
+func ownerOfNew(l layout.Study) int {
 	d, err := l.Open()
 	if err != nil {
 		return -1

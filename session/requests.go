@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -110,7 +111,7 @@ func (l *loop) adapt(e study.Event) {
 		l.watchAgain(e.Trial)
 	case study.Rerun:
 		for _, n := range e.Trials {
-			l.ready = append(l.ready, study.AttemptID{Trial: n, Attempt: l.study.state.Trials[n-1].NextAttempt()})
+			l.ready = append(l.ready, layout.AttemptID{Trial: n, Attempt: l.study.state.Trials[n-1].NextAttempt()})
 		}
 	case study.ConfigChanged:
 		l.open = e.Config.Run.SlotCount()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -27,7 +28,7 @@ func asking(t *testing.T, dir string, n int, requests ...study.Request) *fakeLau
 	return &fakeLauncher{program: func(job runner.Job) ending {
 		if strings.Contains(job.Dir, fmt.Sprintf("%06d", n)) {
 			for _, r := range requests {
-				if _, err := r.Submit(study.LayoutOf(dir)); err != nil {
+				if _, err := r.Submit(layout.Of(dir)); err != nil {
 					t.Error(err)
 				}
 				time.Sleep(time.Microsecond) // their order is that of time
@@ -55,7 +56,7 @@ func times(st *study.State, x float64) (n int) {
 // noneWait fails if a request was left.
 func noneWait(t *testing.T, dir string) {
 	t.Helper()
-	if rs, err := study.ReadRequests(study.LayoutOf(dir)); err != nil || len(rs) > 0 {
+	if rs, err := study.ReadRequests(layout.Of(dir)); err != nil || len(rs) > 0 {
 		t.Errorf("requests %v wait: %v", rs, err)
 	}
 }
@@ -123,7 +124,7 @@ func TestRequestsCannotBeReadForAWhile(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		cfg := config()
 		f := asking(t, dir, 3, wish(0.125))
-		ask, place := f.program, study.LayoutOf(dir).Requests()
+		ask, place := f.program, layout.Of(dir).Requests()
 		f.program = func(job runner.Job) ending {
 			time.Sleep(time.Second) // some looks long
 			if strings.Contains(job.Dir, "000001") {
@@ -205,7 +206,7 @@ func TestRequestSurvivesCrashes(t *testing.T) {
 		if _, err := finish(t, dir, &cfg, &fakeLauncher{program: parabola}); err != nil {
 			t.Fatal(err)
 		}
-		l := study.LayoutOf(dir)
+		l := layout.Of(dir)
 		r, err := wish(0.125).Submit(l)
 		if err != nil {
 			t.Fatal(err)
@@ -249,7 +250,7 @@ func TestRequestSurvivesCrashes(t *testing.T) {
 // refused; the next session takes what waits.
 func TestRequestsLeftBehind(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
-		l := study.LayoutOf(dir)
+		l := layout.Of(dir)
 		if _, err := wish(0.125).Submit(l); err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +291,7 @@ func TestRequestsLeftAtTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range []study.Request{{Action: study.ActionNote, Text: "odd"}, {Action: study.ActionAdjust, Trials: 14}} {
-			if _, err := r.Submit(study.LayoutOf(dir)); err != nil {
+			if _, err := r.Submit(layout.Of(dir)); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Microsecond)
@@ -363,7 +364,7 @@ func TestAdjustedWhileTheBestIsChosen(t *testing.T) {
 				o, err := newFakeOptimizer(sp, seed, set)
 				return advising{o, func() (optimizer.Recommendation, error) {
 					if asked++; asked == 1 {
-						if _, err := (study.Request{Action: study.ActionAdjust, Trials: 5}).Submit(study.LayoutOf(dir)); err != nil {
+						if _, err := (study.Request{Action: study.ActionAdjust, Trials: 5}).Submit(layout.Of(dir)); err != nil {
 							t.Error(err)
 						}
 					}

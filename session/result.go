@@ -18,14 +18,14 @@ import (
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/runner"
-	"github.com/lbotune/lbotune/study"
 )
 
 // resultFile is the file that the program writes a metric to.
 func (a *attempt) resultFile(metric int) string {
 	if a.study.patterns[metric].Variable() != "" {
-		return filepath.Join(a.study.layout.Attempt(a.id), study.ResultName)
+		return filepath.Join(a.study.layout.Attempt(a.id), layout.ResultName)
 	}
 	b := a.bindings()
 	name, _ := b.Expand(a.config.Metrics[metric].File)
@@ -140,7 +140,7 @@ func (a *attempt) recordResults() ([]runner.File, error) {
 		return nil, nil
 	}
 	text, err := json.Marshal(traces)
-	return []runner.File{{Name: study.BeforeName, Content: append(text, '\n')}}, err
+	return []runner.File{{Name: layout.BeforeName, Content: append(text, '\n')}}, err
 }
 
 // before is the trace of what stands at path before the start, if anything can.
@@ -183,7 +183,7 @@ func (a *attempt) unwritten(metric int) (why string, err error) {
 		}
 		return "", nil
 	}
-	text, err := a.study.layout.Read(filepath.Join(dir, study.BeforeName), longestBefore)
+	text, err := a.study.layout.Read(filepath.Join(dir, layout.BeforeName), longestBefore)
 	var traces map[string]trace
 	if err == nil {
 		err = json.Unmarshal(text, &traces)
@@ -215,7 +215,7 @@ func (a *attempt) rendered(inside, path string) bool {
 // source is what a path in the attempt's directory is a copy of, or leads to, if it
 // lies in its view of the sources.
 func (a *attempt) source(inside string) (path string, ok bool) {
-	rest, ok := below(study.SourcesName, inside)
+	rest, ok := below(layout.SourcesName, inside)
 	if !ok || a.config.Run.Sources == nil {
 		return "", false
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
@@ -99,7 +100,7 @@ func TestResultFiles(t *testing.T) {
 		"linked":                 {source, sources("link"), linkSource, 0, "the program wrote no file PATH; the one that is there was there before"},
 		"linked and written":     {source, sources("link"), then(linkSource, write("loss=2\n")), 2, ""},
 		"without traces": {shared, nil, then(write("loss=2\n"), func(t *testing.T, dir, _ string) {
-			os.Remove(filepath.Join(study.Layout(dir).Attempt(study.AttemptID{Trial: 1, Attempt: 1}), study.BeforeName))
+			os.Remove(filepath.Join(layout.Study(dir).Attempt(layout.AttemptID{Trial: 1, Attempt: 1}), layout.BeforeName))
 		}), 0, "it cannot be told whether the program wrote PATH: open "},
 		"through a link": {"out/loss.txt", nil, func(t *testing.T, _, path string) {
 			if err := os.Symlink("../../../../src", filepath.Dir(path)); err != nil {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
@@ -149,7 +150,7 @@ func flaky(job runner.Job) ending {
 // exit status, or have ended since.
 func crashed(t *testing.T, dir, whole string, records []string, disk string) {
 	t.Helper()
-	if err := os.WriteFile(study.Layout(dir).Journal(), []byte(strings.Join(records, "")), 0o600); err != nil {
+	if err := os.WriteFile(layout.Study(dir).Journal(), []byte(strings.Join(records, "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	st, err := study.Load(dir)
@@ -157,9 +158,9 @@ func crashed(t *testing.T, dir, whole string, records []string, disk string) {
 		t.Fatal(err)
 	}
 	for _, trial := range st.Trials {
-		id := study.AttemptID{Trial: trial.Number, Attempt: trial.NextAttempt()}
-		to := study.Layout(dir).Attempt(id)
-		_, err := os.Stat(study.Layout(whole).Attempt(id))
+		id := layout.AttemptID{Trial: trial.Number, Attempt: trial.NextAttempt()}
+		to := layout.Study(dir).Attempt(id)
+		_, err := os.Stat(layout.Study(whole).Attempt(id))
 		switch {
 		case trial.Done() && (st.Config.Run.Confirm == 0 || err != nil):
 			continue
@@ -168,7 +169,7 @@ func crashed(t *testing.T, dir, whole string, records []string, disk string) {
 				t.Fatal(err)
 			}
 		case disk == "ended":
-			if err := os.CopyFS(to, os.DirFS(study.Layout(whole).Attempt(id))); err != nil {
+			if err := os.CopyFS(to, os.DirFS(layout.Study(whole).Attempt(id))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -264,7 +265,7 @@ func TestResumeAfterTornRecord(t *testing.T) {
 		}
 		all := lines(t, dir)
 		torn := strings.Join(all[:9], "") + all[9][:30]
-		if err := os.WriteFile(study.Layout(dir).Journal(), []byte(torn), 0o600); err != nil {
+		if err := os.WriteFile(layout.Study(dir).Journal(), []byte(torn), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		again, err := finish(t, dir, &c, &fakeLauncher{program: parabola})
@@ -373,7 +374,7 @@ func elsewhere(t *testing.T, dir, kernel string) string {
 // altered is a copy of a study with other events.
 func altered(t *testing.T, dir string, alter func(study.Event) study.Event) string {
 	t.Helper()
-	to := study.LayoutOf(t.TempDir())
+	to := layout.Of(t.TempDir())
 	var j *journal.Journal
 	_, err := study.Load(dir, func(_ *study.State, r study.Record) (err error) {
 		r.Event = alter(r.Event)
@@ -451,7 +452,7 @@ func TestReconfigure(t *testing.T) {
 func TestContradictoryJournal(t *testing.T) {
 	dir := t.TempDir()
 	first := study.Record{Event: study.Created{ID: "0123456789abcdef", Config: config()}}
-	j, err := journal.Create(study.Layout(dir).Journal(), first)
+	j, err := journal.Create(layout.Study(dir).Journal(), first)
 	if err != nil {
 		t.Fatal(err)
 	}

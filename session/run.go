@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
@@ -257,7 +258,7 @@ func (l *loop) onNothingElse(a asked) {
 
 func (l *loop) propose(p study.Proposed) {
 	l.events = append(l.events, p)
-	l.ready = append(l.ready, study.AttemptID{Trial: p.Trial, Attempt: 1})
+	l.ready = append(l.ready, layout.AttemptID{Trial: p.Trial, Attempt: 1})
 }
 
 // plan starts what can be started: attempts that wait for a slot, then new
@@ -276,7 +277,7 @@ func (l *loop) plan() error {
 		l.stopAsk()
 	}
 	for {
-		i := slices.IndexFunc(l.ready, func(id study.AttemptID) bool {
+		i := slices.IndexFunc(l.ready, func(id layout.AttemptID) bool {
 			// One that may still be running is rejoined even after a stop, so that the stop reaches it.
 			_, left := l.left[id.Trial]
 			return (!l.halted() || l.fatal == nil && left) && l.slotFor(id) >= 0

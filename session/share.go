@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/lbotune/lbotune/internal/kinds"
-	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/internal/layout"
 )
 
 // A Sharer grants the slots of a study that shares a machine with others.
@@ -65,7 +65,7 @@ func (l *loop) freeSlots() int {
 // slotFor is the slot for an attempt that is about to be launched, -1 if there is none now. One that
 // may be running goes on in its own slot, or in any that is not taken if that is not known, and needs
 // no grant. No other gets a slot in which such a one may be running (claimed).
-func (l *loop) slotFor(id study.AttemptID) int {
+func (l *loop) slotFor(id layout.AttemptID) int {
 	its, left := l.left[id.Trial]
 	if left && its >= 0 {
 		return its
@@ -85,19 +85,19 @@ const mostSlots = 1 << 16
 // it was recorded, or, where that session was killed before that, as it stands in the attempt's
 // directory, or, of an attempt that waits without one, in what the launcher keeps. One without it was
 // started, if at all, where there was one slot alone.
-func (l *loop) readSlot(id study.AttemptID) int {
+func (l *loop) readSlot(id layout.AttemptID) int {
 	as := l.study.state.Trials[id.Trial-1].Attempts
 	if n := len(as); n > 0 && as[n-1].Number == id.Attempt && 0 <= as[n-1].Slot && as[n-1].Slot < mostSlots {
 		return as[n-1].Slot
 	}
 	dir := l.study.layout.Attempt(id)
-	text, err := l.study.layout.Read(filepath.Join(dir, study.SlotName), 16)
+	text, err := l.study.layout.Read(filepath.Join(dir, layout.SlotName), 16)
 	if errors.Is(err, fs.ErrNotExist) {
 		text = []byte("0")
 		_, err = l.study.layout.Stat(dir)
 	}
 	if keeper, ok := l.study.opts.Launcher.(kinds.Keeper); ok && errors.Is(err, fs.ErrNotExist) {
-		if content, kept := keeper.Kept(dir, study.SlotName); kept && content != nil {
+		if content, kept := keeper.Kept(dir, layout.SlotName); kept && content != nil {
 			text, err = content, nil
 		} else if kept {
 			err = nil
@@ -112,7 +112,7 @@ func (l *loop) readSlot(id study.AttemptID) int {
 
 // claimed reports whether another attempt that waits may be running in the slot.
 func (l *loop) claimed(slot int) bool {
-	return slices.ContainsFunc(l.ready, func(id study.AttemptID) bool {
+	return slices.ContainsFunc(l.ready, func(id layout.AttemptID) bool {
 		its, left := l.left[id.Trial]
 		return left && its == slot
 	})

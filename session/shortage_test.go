@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
-	"github.com/lbotune/lbotune/study"
 )
 
 // A shortLauncher has room for few attempts at a time, and insists for a second.
@@ -134,7 +134,7 @@ func TestFullDiskWhileStarting(t *testing.T) {
 			t.Error(err)
 		}
 		for _, trial := range []int{1, 2, 3} {
-			record := filepath.Join(study.Layout(dir).Attempt(study.AttemptID{Trial: trial, Attempt: 1}), "attempt.jsonl")
+			record := filepath.Join(layout.Study(dir).Attempt(layout.AttemptID{Trial: trial, Attempt: 1}), "attempt.jsonl")
 			if text, err := os.ReadFile(record); err != nil || !strings.Contains(string(text), `"full":true`) {
 				t.Errorf("trial %d: %q, %v", trial, text, err)
 			}
@@ -199,14 +199,14 @@ func TestFullDiskAtARequest(t *testing.T) {
 		}
 		time.AfterFunc(100*time.Millisecond, func() {
 			disk.Inject(faultfs.Fault{N: 1, Forever: true, Err: syscall.ENOSPC})
-			if _, err := wish(0.5).Submit(study.LayoutOf(dir)); err != nil {
+			if _, err := wish(0.5).Submit(layout.Of(dir)); err != nil {
 				t.Error(err)
 			}
 		})
 		if err := s.Run(t.Context(), nil); !errors.Is(err, syscall.ENOSPC) {
 			t.Error(err)
 		}
-		record := filepath.Join(study.Layout(dir).Attempt(study.AttemptID{Trial: 1, Attempt: 1}), "attempt.jsonl")
+		record := filepath.Join(layout.Study(dir).Attempt(layout.AttemptID{Trial: 1, Attempt: 1}), "attempt.jsonl")
 		if text, err := os.ReadFile(record); err != nil || !strings.Contains(string(text), `"full":true`) {
 			t.Errorf("%q, %v", text, err)
 		}

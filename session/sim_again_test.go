@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -20,7 +21,7 @@ import (
 // readAgain is the study as its journal tells it now.
 func (s *simulation) readAgain() (*study.State, error) {
 	dir := filepath.Join(filepath.Dir(s.dir), "read")
-	err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(study.Layout(dir).Journal(), s.disk.Content(study.Layout(s.dir).Journal()), 0o600))
+	err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(layout.Study(dir).Journal(), s.disk.Content(layout.Study(s.dir).Journal()), 0o600))
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +169,7 @@ func (s *simulation) tellAll(st *session.Study, step simStep) {
 
 // respec is another spec, whose trials may be compared with those so far, or which is refused.
 func (s *simulation) respec(c study.Config, step simStep) study.Config {
-	if len(s.disk.Content(study.Layout(s.dir).Journal())) == 0 {
+	if len(s.disk.Content(layout.Study(s.dir).Journal())) == 0 {
 		return c // another study would begin
 	}
 	c.Metrics = slices.Clone(c.Metrics)
@@ -209,7 +210,7 @@ func (s *simulation) respec(c study.Config, step simStep) study.Config {
 // open opens the study for a session, at times without its spec, and with the spec of before if a changed
 // one is refused.
 func (s *simulation) open(c *study.Config, o session.Options, step simStep) (*session.Study, error) {
-	if s.plan.sheet != nil && step.pick%4 == 3 && s.former == nil && len(s.disk.Content(study.Layout(s.dir).Journal())) > 0 {
+	if s.plan.sheet != nil && step.pick%4 == 3 && s.former == nil && len(s.disk.Content(layout.Study(s.dir).Journal())) > 0 {
 		return session.Open(nil, o)
 	}
 	st, err := session.Open(c, o)

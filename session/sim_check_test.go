@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -44,8 +45,8 @@ func (s *simulation) check() {
 	if len(s.faults) > 0 {
 		return
 	}
-	text := s.disk.Content(study.Layout(s.dir).Journal())
-	if err := os.WriteFile(study.Layout(s.dir).Journal(), text, 0o600); err != nil {
+	text := s.disk.Content(layout.Study(s.dir).Journal())
+	if err := os.WriteFile(layout.Study(s.dir).Journal(), text, 0o600); err != nil {
 		s.fault("%v", err)
 		return
 	}
@@ -248,7 +249,7 @@ func (m *simModel) ended(n, attempt int, metrics study.Metrics, f *study.Failure
 		m.fault("attempt %d.%d ends after %d.%d, finished %v", n, attempt, n, t.attempt, t.done)
 	}
 	t.attempt = attempt
-	r := m.machine.runs[study.Layout(m.dir).Attempt(study.AttemptID{Trial: n, Attempt: attempt})]
+	r := m.machine.runs[layout.Study(m.dir).Attempt(layout.AttemptID{Trial: n, Attempt: attempt})]
 	if f != nil && !f.Kind.Blameless() {
 		t.retries++
 	}
@@ -300,7 +301,7 @@ func (m *simModel) finished(e study.Finished) {
 	if e.Status != optimizer.Failed {
 		m.counts[e.Trial] = true
 	}
-	r := m.machine.runs[study.Layout(m.dir).Attempt(study.AttemptID{Trial: e.Trial, Attempt: e.Attempt})]
+	r := m.machine.runs[layout.Study(m.dir).Attempt(layout.AttemptID{Trial: e.Trial, Attempt: e.Attempt})]
 	switch {
 	case e.Status == optimizer.Failed:
 		if !f.Kind.Blameless() && t.retries != m.config.Run.Retries+1 && m.config.Budget.Patience == 0 && m.config.Budget.Limit() == 0 && m.config.Run.FailureGuard < 0 && m.config.Budget.Gap == 0 && !m.aims() && !m.plan.has("respec") {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -45,7 +46,7 @@ func (m *simModel) certain(before *study.State, e study.Event) {
 	worth := func(v float64) float64 { return c.Objective().Direction.Maximized(v) }
 	switch e := e.(type) {
 	case study.Cut:
-		r := m.machine.runs[study.Layout(m.dir).Attempt(study.AttemptID{Trial: e.Trial, Attempt: e.Attempt})]
+		r := m.machine.runs[layout.Study(m.dir).Attempt(layout.AttemptID{Trial: e.Trial, Attempt: e.Attempt})]
 		m.plan.tally.add("stopped early")
 		switch {
 		case r == nil:
@@ -246,7 +247,7 @@ func (s *simulation) nothingLeft(st *study.State) {
 			s.fault("the study's directory holds %s", e.Name())
 		}
 	}
-	if left, err := study.ReadRequests(study.Layout(s.dir)); err != nil || len(left) > 0 {
+	if left, err := study.ReadRequests(layout.Study(s.dir)); err != nil || len(left) > 0 {
 		s.fault("requests are left: %v, %v", left, err)
 	}
 	s.hooksRanOnce(st)

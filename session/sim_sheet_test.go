@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -375,7 +376,7 @@ func pressureOf(v spaces.Values) float64 {
 
 // change makes the range of x another one, as far as the study takes that.
 func (s *simulation) change(c *study.Config, step simStep) {
-	if len(s.disk.Content(study.Layout(s.dir).Journal())) == 0 {
+	if len(s.disk.Content(layout.Study(s.dir).Journal())) == 0 {
 		return // another study would begin
 	}
 	changed := *c
@@ -421,7 +422,7 @@ func (s *simulation) steer(step simStep, over <-chan struct{}) {
 			r = study.Request{Action: study.ActionRerun, Rerun: []int{r.Trial}}
 			s.rerun[r.Rerun[0]] = true
 		}
-		if _, err := r.Submit(study.Layout(s.dir)); err != nil {
+		if _, err := r.Submit(layout.Study(s.dir)); err != nil {
 			s.fault("%v: %v", step, err)
 		}
 		select {

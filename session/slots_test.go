@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -67,9 +68,9 @@ func TestFileNamedSlot(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		cfg := config()
 		cfg.Budget.Trials, cfg.Run.Workers = 1, 2
-		cfg.Files = []command.File{{To: study.SlotName, Text: "mine"}}
+		cfg.Files = []command.File{{To: layout.SlotName, Text: "mine"}}
 		st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola}, Optimizer: newFakeOptimizer})
-		text, err := os.ReadFile(filepath.Join(study.Layout(dir).Attempt(study.AttemptID{Trial: 1, Attempt: 1}), study.SlotName))
+		text, err := os.ReadFile(filepath.Join(layout.Study(dir).Attempt(layout.AttemptID{Trial: 1, Attempt: 1}), layout.SlotName))
 		if err != nil || string(text) != "mine" || !st.Trials[0].Succeeded() {
 			t.Errorf("the file has %q, %v", text, err)
 		}

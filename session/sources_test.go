@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -75,7 +76,7 @@ func TestSourcesThatFindNoRoom(t *testing.T) {
 	if err := errors.Join(s.Run(t.Context(), nil), s.Close()); !errors.Is(err, session.ErrNoSuccess) {
 		t.Error(err)
 	}
-	if _, err := os.Stat(filepath.Join(study.Layout(place).Attempt(study.AttemptID{Trial: 1, Attempt: 1}), study.SourcesName, "data")); err != nil {
+	if _, err := os.Stat(filepath.Join(layout.Study(place).Attempt(layout.AttemptID{Trial: 1, Attempt: 1}), layout.SourcesName, "data")); err != nil {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -57,7 +58,7 @@ type Study struct {
 	tried    chan struct{} // closed when there is one less of them
 	lost     error         // the journal could not be written: the state is ahead of it
 	opts     Options
-	layout   study.Layout
+	layout   layout.Study
 	state    *study.State
 	journal  *journal.Journal
 	patterns []*parser.Pattern   // of the metrics
@@ -81,7 +82,7 @@ type Study struct {
 func (s *Study) State() *study.State { return s.state }
 
 // Layout names the study's files.
-func (s *Study) Layout() study.Layout { return s.layout }
+func (s *Study) Layout() layout.Study { return s.layout }
 
 // lock waits for the methods that are under way. The error says why none may follow.
 func (s *Study) lock(ctx context.Context) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -119,7 +120,7 @@ func (t *table) run() study.Run {
 		for _, key := range []string{"cwd", "sources"} {
 			s.when(s.has(key), key, "keep one of them", "isolate = true gives each trial a working directory of its own, and %s another", key)
 		}
-		r.Sources, r.Cwd = &study.Sources{From: ".", Mode: study.SourcesIsolate}, "{trial_dir}/"+study.SourcesName
+		r.Sources, r.Cwd = &study.Sources{From: ".", Mode: study.SourcesIsolate}, "{trial_dir}/"+layout.SourcesName
 	}
 	s.slots(&r)
 	s.checkSecrets(r)

@@ -7,16 +7,25 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/shell"
+	"github.com/lbotune/lbotune/parser"
 )
 
+// checkpoint is the directory for checkpoints of a trial's next run. Each of its repeats
+// has one of its own, as it has a seed. No other configuration's is found there, whatever
+// the journal has been through.
+func checkpoint(l layout.Study, c *Config, t *Trial) string {
+	return filepath.Join(l.Trial(t.first().Number), "checkpoint-"+t.checkpointKey(c)[:8])
+}
+
 // SetupBindings are those of the setup command.
-func SetupBindings(l Layout, c *Config) *command.Bindings {
+func SetupBindings(l layout.Study, c *Config) *command.Bindings {
 	return &command.Bindings{Study: string(l), Seed: c.Seed}
 }
 
 // RenderSetup returns the setup command as it would run.
-func (c *Config) RenderSetup(l Layout) string {
+func (c *Config) RenderSetup(l layout.Study) string {
 	r, err := command.Command{Shell: c.Setup}.Render(SetupBindings(l, c))
 	if err != nil {
 		return c.Setup
@@ -25,19 +34,19 @@ func (c *Config) RenderSetup(l Layout) string {
 }
 
 // TrialBindings are those of an attempt at a trial in a slot.
-func TrialBindings(l Layout, c *Config, t *Trial, attempt, slot int) *command.Bindings {
-	dir := l.Attempt(AttemptID{t.Number, attempt})
+func TrialBindings(l layout.Study, c *Config, t *Trial, attempt, slot int) *command.Bindings {
+	dir := l.Attempt(layout.AttemptID{Trial: t.Number, Attempt: attempt})
 	return &command.Bindings{
 		Study: string(l), Trial: t.Number, Attempt: attempt, Slot: slot,
 		Seed:     t.seed(c),
-		TrialDir: dir, CheckpointDir: l.checkpoint(c, t), ParamsFile: filepath.Join(dir, ParamsName),
+		TrialDir: dir, CheckpointDir: checkpoint(l, c, t), ParamsFile: filepath.Join(dir, layout.ParamsName),
 		Params: c.Params, Values: t.Values,
 	}
 }
 
 // LastBindings are those of the last attempt at a trial that has ended, so that its
 // command can be run again as it was.
-func LastBindings(l Layout, c *Config, t *Trial) *command.Bindings {
+func LastBindings(l layout.Study, c *Config, t *Trial) *command.Bindings {
 	before := *t
 	before.Status = ""
 	return TrialBindings(l, c, &before, max(t.Attempt, 1), t.Slot)
@@ -126,11 +135,31 @@ func (c *Config) SharedResult() (m Metric, shared bool) {
 			path = filepath.Join(c.Run.Cwd, path)
 		}
 		if src := c.Run.Sources; src != nil && src.Mode == SourcesLink { // of which all trials have the same
-			path = strings.TrimPrefix(path, filepath.Join("{trial_dir}", SourcesName)+"/")
+			path = strings.TrimPrefix(path, filepath.Join("{trial_dir}", layout.SourcesName)+"/")
 		}
 		if m.File != "" && !slices.ContainsFunc(command.Parse(path), own) {
 			return m, true
 		}
 	}
 	return Metric{}, false
+}
+
+// Reserved lists the names in an attempt's directory that no file of the spec's can have.
+func (c *Config) Reserved() []string {
+	names := []string{"attempt.jsonl", "stdout", "stderr", layout.ParamsName} // the first three are the launcher's
+	if c.Run.Sources != nil {
+		names = append(names, layout.SourcesName)
+	}
+	if c.Run.SlotCount() > 1 {
+		names = append(names, layout.SlotName)
+	}
+	for _, m := range c.Metrics {
+		if m.File != "" {
+			names = append(names, layout.BeforeName)
+		}
+		if p, err := parser.Compile(m.Rule); err == nil && p.Variable() != "" {
+			names = append(names, layout.ResultName)
+		}
+	}
+	return names
 }

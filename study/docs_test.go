@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/internal/layout"
 )
 
 var (
@@ -20,7 +20,7 @@ var (
 // golden journal for each.
 func TestEveryRecordIsDocumented(t *testing.T) {
 	page, err1 := os.ReadFile("../docs/journal.md")
-	golden, err2 := os.ReadFile(study.Layout("testdata/v1").Journal())
+	golden, err2 := os.ReadFile(layout.Study("testdata/v1").Journal())
 	if err1 != nil || err2 != nil {
 		t.Fatal(err1, err2)
 	}

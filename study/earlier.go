@@ -14,6 +14,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/optimizer"
@@ -189,10 +190,10 @@ func (c *Config) readSheet(w WarmStart) (*sheet, error) {
 	dir := ""
 	switch info, err := os.Stat(path); {
 	case strings.HasSuffix(path, ".toml"):
-		dir = DirFor(path)
+		dir = layout.DirFor(path)
 	case err == nil && info.IsDir():
 		dir = path
-	case path == Layout(filepath.Dir(path)).Journal():
+	case path == layout.Study(filepath.Dir(path)).Journal():
 		dir = filepath.Dir(path)
 	}
 	var text []byte
@@ -219,7 +220,7 @@ func (c *Config) readSheet(w WarmStart) (*sheet, error) {
 	case w.Study != "":
 		return nil, fmt.Errorf("study = %q is for a journal or database of Optuna, which this is not", w.Study)
 	case dir != "":
-		return c.readStudy(Layout(dir).Journal())
+		return c.readStudy(layout.Study(dir).Journal())
 	case journal.Is(text):
 		return c.readStudy(path)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -201,7 +202,7 @@ func earlierStudy(t *testing.T, was study.Config, events ...study.Event) study.C
 		t.Fatal(err)
 	}
 	rs := records(append([]study.Event{study.Created{ID: "id", Fingerprint: "f", Config: was}}, events...))
-	j, err := journal.Create(study.LayoutOf(filepath.Join(c.Dir, "old")).Journal(), rs[0])
+	j, err := journal.Create(layout.Of(filepath.Join(c.Dir, "old")).Journal(), rs[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -18,7 +19,7 @@ func TestFollow(t *testing.T) {
 	for !isClosed(rs[len(rs)-1].Event) {
 		rs = rs[:len(rs)-1]
 	}
-	j, err := journal.Create(study.Layout(dir).Journal(), rs[0])
+	j, err := journal.Create(layout.Study(dir).Journal(), rs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func TestWatch(t *testing.T) {
 		rs = rs[:len(rs)-1]
 	}
 	last := len(rs) - 1
-	j, err := journal.Create(study.Layout(dir).Journal(), rs[0])
+	j, err := journal.Create(layout.Study(dir).Journal(), rs[0])
 	for _, r := range rs[1:last] {
 		if _, more := j.Append(r); more != nil {
 			err = more
@@ -82,7 +83,7 @@ func TestWatch(t *testing.T) {
 func TestFollowAfterTheGuard(t *testing.T) {
 	dir := t.TempDir()
 	rs := records(append(everyEvent()[:2], study.Closed{Why: study.EndGuard}))
-	j, err := journal.Create(study.Layout(dir).Journal(), rs[0])
+	j, err := journal.Create(layout.Study(dir).Journal(), rs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func TestFollowStops(t *testing.T) {
 	for _, last := range []study.Event{study.Noted{Text: "enough"}, study.Excluded{Trial: 9}} {
 		dir := t.TempDir()
 		rs := records(append(everyEvent()[:2], last))
-		j, err := journal.Create(study.Layout(dir).Journal(), rs[0])
+		j, err := journal.Create(layout.Study(dir).Journal(), rs[0])
 		if err != nil {
 			t.Fatal(err)
 		}

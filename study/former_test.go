@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -24,7 +25,7 @@ func TestFormerJournals(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			if err := os.WriteFile(study.Layout(dir).Journal(), text, 0o600); err != nil {
+			if err := os.WriteFile(layout.Study(dir).Journal(), text, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			seen := 0

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -72,17 +73,13 @@ const (
 	draftAge = time.Hour
 )
 
-// Requests is the directory in which requests wait. Nobody follows a link in its place: behind it
-// the files of others would be taken for requests, and removed.
-func (l Layout) Requests() string { return filepath.Join(string(l), "requests") }
-
 // requestID is the form of the ids that Submit gives. Whatever else lies in the directory is
 // nobody's request, and is left alone.
 var requestID = regexp.MustCompile(`^[0-9]+-[0-9]+-[0-9a-f]+$`)
 
 // Submit leaves the request for the process that works on the study, and returns it with
 // its id. It is on disk then.
-func (r Request) Submit(l Layout) (Request, error) {
+func (r Request) Submit(l layout.Study) (Request, error) {
 	var random [4]byte
 	rand.Read(random[:])
 	r.Version = requestVersion
@@ -103,7 +100,7 @@ func (r Request) Submit(l Layout) (Request, error) {
 	if err := door.Mkdir(string(l)); err != nil && !errors.Is(err, fs.ErrExist) {
 		return r, fmt.Errorf("leave a request: %w", err)
 	}
-	d, err := at(l, l.Requests(), (*door.Dir).Make)
+	d, err := layout.At(l, l.Requests(), (*door.Dir).Make)
 	if err != nil {
 		return r, fmt.Errorf("leave a request: %w", err)
 	}
@@ -114,16 +111,16 @@ func (r Request) Submit(l Layout) (Request, error) {
 	return r, nil
 }
 
-func (r Request) path(l Layout) string { return filepath.Join(l.Requests(), r.ID+requestEnding) }
+func (r Request) path(l layout.Study) string { return filepath.Join(l.Requests(), r.ID+requestEnding) }
 
 // Waits reports whether nobody has taken the request yet.
-func (r Request) Waits(l Layout) bool {
+func (r Request) Waits(l layout.Study) bool {
 	_, err := l.Stat(r.path(l))
 	return err == nil
 }
 
 // Remove removes the request once the journal knows its id.
-func (r Request) Remove(l Layout) error {
+func (r Request) Remove(l layout.Study) error {
 	if err := l.In(r.path(l), (*door.Dir).Remove); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove a request that is done: %w", err)
 	}
@@ -133,8 +130,8 @@ func (r Request) Remove(l Layout) error {
 // ReadRequests returns the requests that wait, the oldest first. Only regular files with
 // names of Submit's are any, if they belong to root, to this user or to the directory's owner,
 // and only such drafts are removed.
-func ReadRequests(l Layout) ([]Request, error) {
-	d, err := at(l, l.Requests(), (*door.Dir).Dir)
+func ReadRequests(l layout.Study) ([]Request, error) {
+	d, err := layout.At(l, l.Requests(), (*door.Dir).Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

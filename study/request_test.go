@@ -11,13 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
 // A request waits until it is removed, and only whole ones are ever seen.
 func TestRequestsWait(t *testing.T) {
-	l := study.LayoutOf(t.TempDir())
+	l := layout.Of(t.TempDir())
 	first, err := study.Request{Action: study.ActionNote, Text: "a <b> & é"}.Submit(l)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +62,7 @@ func TestRequestsOfOthers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a file to another user")
 	}
-	l := study.LayoutOf(t.TempDir())
+	l := layout.Of(t.TempDir())
 	own, err := study.Request{Action: study.ActionNote, Text: "own"}.Submit(l)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +87,7 @@ func TestRequestsOfOthers(t *testing.T) {
 
 // A request is read whatever its size, if it may be left, and what no request is says why.
 func TestRequestsAreRead(t *testing.T) {
-	l := study.LayoutOf(t.TempDir())
+	l := layout.Of(t.TempDir())
 	largest := study.Request{Action: study.ActionNote, Text: strings.Repeat("x", 1<<20-len(`{"version":1,"action":"note","text":""}`))}
 	if _, err := largest.Submit(l); err != nil {
 		t.Fatal(err)
@@ -122,12 +123,12 @@ func TestRequestsThatCannotBeLeft(t *testing.T) {
 		"write the request: ": {t.TempDir(), study.Request{Action: study.ActionEnqueue,
 			Values: spaces.Values{{Name: "x", Value: spaces.Float(math.NaN())}}}},
 	} {
-		r, err := c.request.Submit(study.LayoutOf(c.dir))
-		if err == nil || !strings.Contains(err.Error(), want) || r.Waits(study.LayoutOf(c.dir)) {
+		r, err := c.request.Submit(layout.Of(c.dir))
+		if err == nil || !strings.Contains(err.Error(), want) || r.Waits(layout.Of(c.dir)) {
 			t.Errorf("got %v; want %q", err, want)
 		}
 	}
-	l := study.LayoutOf(t.TempDir())
+	l := layout.Of(t.TempDir())
 	if err := os.WriteFile(l.Requests(), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +214,7 @@ func TestShareOfEnqueued(t *testing.T) {
 
 // Behind a link lie the files of others: none is taken for a request, and none removed.
 func TestRequestsBehindALink(t *testing.T) {
-	l, others := study.LayoutOf(t.TempDir()), t.TempDir()
+	l, others := layout.Of(t.TempDir()), t.TempDir()
 	names := []string{"package.json", "1-1-0.json", "1-1-0.json.new"}
 	for _, name := range names {
 		path, then := filepath.Join(others, name), time.Now().Add(-2*time.Hour)
@@ -240,7 +241,7 @@ func TestRequestsBehindALink(t *testing.T) {
 // Requests are taken in the order in which they were left, also where the clock was set back in between, or
 // another host's is behind.
 func TestOrderOfRequests(t *testing.T) {
-	l := study.Layout(t.TempDir())
+	l := layout.Study(t.TempDir())
 	first, err := study.Request{Action: study.ActionNote, Text: "0"}.Submit(l)
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
@@ -155,7 +156,7 @@ func TestGoldenJournal(t *testing.T) {
 	// What is written today is the same, byte for byte.
 	dir := t.TempDir()
 	rs := records(everyEvent())
-	j, err := journal.Create(study.Layout(dir).Journal(), rs[0])
+	j, err := journal.Create(layout.Study(dir).Journal(), rs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,13 +168,13 @@ func TestGoldenJournal(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	was, err1 := os.ReadFile(study.Layout(golden).Journal())
-	is, err2 := os.ReadFile(study.Layout(dir).Journal())
+	was, err1 := os.ReadFile(layout.Study(golden).Journal())
+	is, err2 := os.ReadFile(layout.Study(dir).Journal())
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile(study.Layout(golden).Journal(), is, 0o644); err != nil {
+		if err := os.WriteFile(layout.Study(golden).Journal(), is, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -184,7 +185,7 @@ func TestGoldenJournal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, err := journal.Verify(study.Layout(golden).Journal())
+	sum, err := journal.Verify(layout.Study(golden).Journal())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,7 +351,7 @@ func TestUnreadableRecords(t *testing.T) {
 		})
 	}
 	dir := t.TempDir()
-	j, err := journal.Create(study.Layout(dir).Journal(), records(everyEvent())[0])
+	j, err := journal.Create(layout.Study(dir).Journal(), records(everyEvent())[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -379,7 +380,7 @@ func TestGuardedStudyOpensAgain(t *testing.T) {
 func TestContradictionInJournal(t *testing.T) {
 	dir := t.TempDir()
 	rs := records(everyEvent())
-	j, err := journal.Create(study.Layout(dir).Journal(), rs[0])
+	j, err := journal.Create(layout.Study(dir).Journal(), rs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,7 +391,7 @@ func TestContradictionInJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	var damage *journal.CorruptError
-	if _, err := study.Load(dir); !errors.As(err, &damage) || damage.Line != 4 || damage.Path != study.Layout(dir).Journal() {
+	if _, err := study.Load(dir); !errors.As(err, &damage) || damage.Line != 4 || damage.Path != layout.Study(dir).Journal() {
 		t.Errorf("error %v", err)
 	}
 }

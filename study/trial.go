@@ -2,7 +2,6 @@ package study
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -122,11 +121,6 @@ func (t *Trial) Succeeded() bool {
 
 // Teaches reports whether the optimizer is told of the trial once it has finished.
 func (t *Trial) Teaches() bool { return !t.Outside && !t.Excluded }
-
-// AttemptID names one attempt at a trial.
-type AttemptID struct{ Trial, Attempt int }
-
-func (id AttemptID) String() string { return fmt.Sprintf("trial %d, attempt %d", id.Trial, id.Attempt) }
 
 // Measurement is what a program reported at one step of a trial's course.
 type Measurement struct {

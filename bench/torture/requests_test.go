@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -139,7 +140,7 @@ func TestKilledAtEachStepOfARequest(t *testing.T) {
 				l := newLab(t)
 				l.spec("spec.toml", "while ! test -e "+l.path("go")+"; do sleep 0.02; done; echo loss={x}", 2, 1)
 				l.run(0, "note", "spec.toml", "begun")
-				layout := study.LayoutOf(l.path("spec.study"))
+				layout := layout.Of(l.path("spec.study"))
 				r, err := study.Request{Action: study.ActionEnqueue, Values: spaces.Values{{Name: "x", Value: spaces.Float(0.125)}}}.Submit(layout)
 				l.check(err)
 				path := layout.Journal()
@@ -171,7 +172,7 @@ func TestKilledAtEachStepOfARequest(t *testing.T) {
 // noneWait fails if a request was left.
 func (l *lab) noneWait() {
 	l.Helper()
-	if rs, err := study.ReadRequests(study.LayoutOf(l.path("spec.study"))); err != nil || len(rs) > 0 {
+	if rs, err := study.ReadRequests(layout.Of(l.path("spec.study"))); err != nil || len(rs) > 0 {
 		l.Errorf("%d requests wait: %v", len(rs), err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
@@ -34,7 +35,7 @@ out slower trials, and --prefer 'latency<=20,error=1' takes the one with the lea
 of the rest.
 
 With --goal VALUE the exit code tells a script whether the best is as good as VALUE.`,
-		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l study.Layout) error {
+		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
 			wanted := cmd.Flags().Changed("goal")
 			if wanted && (st.Config.Several() || math.IsNaN(goal)) {
 				return usagef("--goal: want a number, and a study with one objective")
@@ -66,7 +67,7 @@ With --goal VALUE the exit code tells a script whether the best is as good as VA
 }
 
 // preferred prints the trial of the front that a person prefers.
-func preferred(g *global, st *study.State, l study.Layout, words []string) error {
+func preferred(g *global, st *study.State, l layout.Study, words []string) error {
 	p, err := preferenceOf(&st.Config, words)
 	if err != nil {
 		return err
@@ -158,7 +159,7 @@ type confirmedJSON struct {
 	Feasible *bool         `json:"feasible,omitempty"` // beside limits: the means hold them all
 }
 
-func newSummaryJSON(st *study.State, l study.Layout, f report.Figures) summaryJSON {
+func newSummaryJSON(st *study.State, l layout.Study, f report.Figures) summaryJSON {
 	c := &st.Config
 	several, limited := c.Several(), len(c.AllLimits()) > 0
 	out := summaryJSON{Study: c.Name, ID: st.ID, Dir: string(l), Metric: c.Objective().Name,
@@ -183,7 +184,7 @@ func newSummaryJSON(st *study.State, l study.Layout, f report.Figures) summaryJS
 }
 
 // summarize prints the result of a study; ran is how many trials it ran, nil where none was to.
-func summarize(g *global, st *study.State, l study.Layout, ran *int) error {
+func summarize(g *global, st *study.State, l layout.Study, ran *int) error {
 	f := report.FiguresOf(st, false)
 	switch {
 	case g.json:
@@ -198,7 +199,7 @@ func summarize(g *global, st *study.State, l study.Layout, ran *int) error {
 	return describeBest(g, st, l, f)
 }
 
-func summarizeFront(g *global, st *study.State, l study.Layout, f report.Figures) error {
+func summarizeFront(g *global, st *study.State, l layout.Study, f report.Figures) error {
 	s := rows{width: 8}
 	s.WriteString(when(!f.Feasible, "no trial holds every limit; these break them least:\n"))
 	fmt.Fprintf(&s, "front: %d of %s; hypervolume %s\n", len(f.Front), tally(f), short(f.Hypervolume))
@@ -210,7 +211,7 @@ func summarizeFront(g *global, st *study.State, l study.Layout, f report.Figures
 }
 
 // closing says what a study that has just ended was worth, and what to look at next.
-func closing(ctx context.Context, st *study.State, l study.Layout) string {
+func closing(ctx context.Context, st *study.State, l layout.Study) string {
 	f := report.FiguresOf(st, false)
 	b := f.Best
 	if b == nil || st.Closed == nil || len(st.Order) < 5 {
@@ -289,7 +290,7 @@ func matters(ctx context.Context, st *study.State) (text string, remarks []strin
 	return fmt.Sprintf("%s of %s", strings.Join(parts, ", "), oneLine(im.Variance())), s.Remarks
 }
 
-func describeBest(g *global, st *study.State, l study.Layout, f report.Figures) error {
+func describeBest(g *global, st *study.State, l layout.Study, f report.Figures) error {
 	b, best := f.Best, either(st.Config.Several(), "preferred", "best")
 	s := rows{width: 8}
 	s.WriteString(when(!f.Feasible, "no trial holds every limit; this one breaks them least:\n"))

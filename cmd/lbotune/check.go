@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -38,7 +39,7 @@ as many trials as it takes to try every choice and both positions of every switc
 SPEC does not say how to find the metric, --smoke lists the candidates.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadSpec(g, args[0])
-			layout := study.LayoutOf(study.DirFor(either(isStream(args[0]), "stdin", args[0])))
+			layout := layout.Of(layout.DirFor(either(isStream(args[0]), "stdin", args[0])))
 			base := filepath.Dir(string(layout))
 			if wrong := (*spec.Error)(nil); errors.As(err, &wrong) && wrong.OnlyRule && smoke != "" {
 				return listMetrics(cmd.Context(), g, &cfg, base)
@@ -115,7 +116,7 @@ type previewFile struct {
 
 const previewed, previewedLines = 3, 40 // commands, and lines of a file
 
-func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*preview, error) {
+func newPreview(ctx context.Context, cfg *study.Config, l layout.Study) (*preview, error) {
 	p := &preview{Study: cfg.Name, Dir: string(l), Setup: cfg.RenderSetup(l), Safety: cfg.Safety}
 	for _, param := range cfg.Params {
 		ranged := param.Kind == spaces.KindFloat || param.Kind == spaces.KindInt

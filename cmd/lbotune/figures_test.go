@@ -16,6 +16,7 @@ import (
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
@@ -207,7 +208,7 @@ func TestFiguresAgree(t *testing.T) {
 // values of a drawn study lie within 2 of the best, but for what an estimated constant guesses.
 func figuresOf(t *testing.T, st *study.State) (map[string]figure, bool) {
 	t.Helper()
-	l := study.LayoutOf(t.TempDir())
+	l := layout.Of(t.TempDir())
 	var out, status, statusJSON, markdown, page, reportJSON bytes.Buffer
 	g := &global{streams: streams{out: &out, err: &bytes.Buffer{}}}
 	check := func(err error) {

@@ -24,6 +24,7 @@ import (
 	"github.com/lbotune/lbotune/internal/ansi"
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spec"
@@ -144,8 +145,8 @@ func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []strin
 	}
 	if run.dir == "" {
 		named := filepath.Base(in.Name) + ".toml"
-		run.dir = study.DirFor(named)
-		if saved := study.DirFor(o.saveSpec); o.saveSpec != "" && saved != run.dir {
+		run.dir = layout.DirFor(named)
+		if saved := layout.DirFor(o.saveSpec); o.saveSpec != "" && saved != run.dir {
 			if begun(run.dir) && !begun(saved) {
 				return nil, hinted(usagef("%s has begun, and the study of %s would begin anew", run.dir, o.saveSpec),
 					"--save-spec "+named+" writes the spec of the one that has begun; --study DIR keeps a new one elsewhere")

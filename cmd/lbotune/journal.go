@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -94,7 +95,7 @@ type verifiedJSON struct {
 }
 
 func verify(g *global, dir string) error {
-	path := study.Layout(dir).Journal()
+	path := layout.Study(dir).Journal()
 	m := g.meter("checking the journal")
 	sum, err := journal.Verify(path)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +122,7 @@ type repairedJSON struct {
 }
 
 func repair(g *global, dir, to string) error {
-	from := study.LayoutOf(dir).Journal()
+	from := layout.Of(dir).Journal()
 	held, err := journal.InUse(from)
 	switch {
 	case err != nil:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/kinds"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spec"
@@ -28,7 +29,7 @@ type launcher struct {
 var _ kinds.Keeper = (*launcher)(nil) // which is the session's
 
 // choose makes the launcher that cfg asks for, for the study in l.
-func (l *launcher) choose(cfg *study.Config, at study.Layout) (err error) {
+func (l *launcher) choose(cfg *study.Config, at layout.Study) (err error) {
 	if cfg.Launcher == nil {
 		l.Rejoiner = &runner.Local{Adopt: true}
 		return nil
@@ -58,7 +59,7 @@ func (l *launcher) Kept(dir, name string) (content []byte, kept bool) {
 
 // able returns the launcher that cfg asks for as one that can do what T says, if it can: one that cannot be
 // made can do nothing.
-func able[T any](cfg *study.Config, at study.Layout) (t T, ok bool, err error) {
+func able[T any](cfg *study.Config, at layout.Study) (t T, ok bool, err error) {
 	var l launcher
 	if err = l.choose(cfg, at); err == nil {
 		t, ok = l.Rejoiner.(T)
@@ -67,13 +68,13 @@ func able[T any](cfg *study.Config, at study.Layout) (t T, ok bool, err error) {
 }
 
 // left lists the directories of attempts that go on while no lbotune works on the study.
-func left(st *study.State, l study.Layout) (dirs []string) {
+func left(st *study.State, l layout.Study) (dirs []string) {
 	c, ok, _ := able[kinds.Canceller](&st.Config, l)
 	for _, t := range st.Trials {
 		if !ok || t.Done() && st.Config.Run.Confirm == 0 {
 			continue
 		}
-		if dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}); c.Left(dir) {
+		if dir := l.Attempt(layout.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}); c.Left(dir) {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -81,7 +82,7 @@ func left(st *study.State, l study.Layout) (dirs []string) {
 }
 
 // where says where an attempt runs or ran, "" if not elsewhere, and whether it seems alive.
-func where(cfg *study.Config, l study.Layout, id study.AttemptID) (text string, alive bool) {
+func where(cfg *study.Config, l layout.Study, id layout.AttemptID) (text string, alive bool) {
 	if at, ok, _ := able[kinds.Locator](cfg, l); ok {
 		return at.Where(l.Attempt(id))
 	}
@@ -97,12 +98,12 @@ func (l *launcher) release(ctx context.Context) error {
 }
 
 // previewScript shows what would be done for the first trial, and why that would be refused.
-func previewScript(ctx context.Context, cfg *study.Config, l study.Layout) (string, error) {
+func previewScript(ctx context.Context, cfg *study.Config, l layout.Study) (string, error) {
 	p, ok, err := able[kinds.Previewer](cfg, l)
 	if !ok {
 		return "", err
 	}
-	script, err := p.Preview(ctx, runner.Job{Dir: l.Attempt(study.AttemptID{Trial: 1, Attempt: 1}), ID: "STUDY/1/1", Cwd: cfg.Dir,
+	script, err := p.Preview(ctx, runner.Job{Dir: l.Attempt(layout.AttemptID{Trial: 1, Attempt: 1}), ID: "STUDY/1/1", Cwd: cfg.Dir,
 		Timeout: time.Duration(cfg.Run.Timeout), Grace: time.Duration(cfg.Run.Grace)})
 	if err != nil {
 		err = usagef("[launcher]: %w", err)
@@ -125,7 +126,7 @@ func newInside() (out []*cobra.Command) {
 }
 
 // relay keeps a detached study going. It is nil where the launcher cannot do that.
-func relay(cfg *study.Config, l study.Layout) (kinds.Relay, error) {
+func relay(cfg *study.Config, l layout.Study) (kinds.Relay, error) {
 	d, ok, err := able[kinds.Detacher](cfg, l)
 	if err != nil || !ok {
 		return nil, err
@@ -142,7 +143,7 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 	if err := o.override(cfg); err != nil {
 		return err
 	}
-	l := study.LayoutOf(o.dir)
+	l := layout.Of(o.dir)
 	r, err := relay(cfg, l)
 	switch {
 	case err != nil:

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"
 )
@@ -31,7 +32,7 @@ func studyDir(arg string) (string, error) {
 	case err == nil && info.Mode().IsRegular() && saysJournal(arg):
 		return restored(arg)
 	case err == nil && info.Mode().IsRegular(), strings.HasSuffix(arg, ".toml"):
-		return study.DirFor(arg), nil
+		return layout.DirFor(arg), nil
 	case err != nil:
 		return "", hinted(usagef("there is no study %s", arg), "STUDY is a study directory, its journal, or the spec it came from")
 	}
@@ -54,7 +55,7 @@ func saysJournal(path string) bool {
 // with a copy of the journal, which is there as a whole or not at all, and may have gone on.
 func restored(path string) (string, error) {
 	dir := path + ".study"
-	l := study.Layout(dir)
+	l := layout.Study(dir)
 	text, err := os.ReadFile(path)
 	if err == nil && begun(dir) {
 		whole := text[:bytes.LastIndexByte(text, '\n')+1] // who goes on cuts off what is torn
@@ -83,11 +84,11 @@ func restored(path string) (string, error) {
 }
 
 func isJournal(path string) bool {
-	return filepath.Base(path) == filepath.Base(study.Layout("").Journal())
+	return filepath.Base(path) == filepath.Base(layout.Study("").Journal())
 }
 
 // load reads the study that an argument names, and shows how far that is.
-func (g *global) load(arg string) (*study.State, study.Layout, error) {
+func (g *global) load(arg string) (*study.State, layout.Study, error) {
 	m := g.meter("reading the study")
 	defer m.end()
 	return load(arg, m.read)
@@ -95,26 +96,26 @@ func (g *global) load(arg string) (*study.State, study.Layout, error) {
 
 // thrifty has garbage of a large study collected before there is as much of it as of what lives:
 // nearly all that is read lives on. Of a small one it would be collected again and again.
-func thrifty(l study.Layout) {
+func thrifty(l layout.Study) {
 	if info, err := os.Stat(l.Journal()); err == nil && info.Size() > 8<<20 {
 		debug.SetGCPercent(18)
 	}
 }
 
 // load reads the study that an argument names.
-func load(arg string, visits ...func(before *study.State, r study.Record) error) (*study.State, study.Layout, error) {
+func load(arg string, visits ...func(before *study.State, r study.Record) error) (*study.State, layout.Study, error) {
 	dir, err := studyDir(arg)
 	if err != nil {
 		return nil, "", err
 	}
-	l := study.LayoutOf(dir)
+	l := layout.Of(dir)
 	thrifty(l)
 	st, err := study.Load(dir, visits...)
 	return st, l, hintStudy(arg, err)
 }
 
 // onStudy runs a command on the study that its first argument names.
-func (g *global) onStudy(run func(cmd *cobra.Command, st *study.State, l study.Layout) error) func(*cobra.Command, []string) error {
+func (g *global) onStudy(run func(cmd *cobra.Command, st *study.State, l layout.Study) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		st, l, err := g.load(args[0])
 		if err != nil {
@@ -125,8 +126,8 @@ func (g *global) onStudy(run func(cmd *cobra.Command, st *study.State, l study.L
 }
 
 // onTrial runs a command on the trial that its two arguments name.
-func (g *global) onTrial(run func(ctx context.Context, st *study.State, l study.Layout, t *study.Trial) error) func(*cobra.Command, []string) error {
-	return g.onStudy(func(cmd *cobra.Command, st *study.State, l study.Layout) error {
+func (g *global) onTrial(run func(ctx context.Context, st *study.State, l layout.Study, t *study.Trial) error) func(*cobra.Command, []string) error {
+	return g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
 		n, err := trialNumber(st, cmd.Flags().Arg(1))
 		if err != nil {
 			return err
@@ -211,7 +212,7 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 func outsideStudies(flag, path string, studies ...string) error {
 	dir := studyAbove(path)
 	for _, s := range studies {
-		if sameFile(path, study.Layout(s).Journal()) {
+		if sameFile(path, layout.Study(s).Journal()) {
 			dir = s
 		}
 	}

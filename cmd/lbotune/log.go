@@ -18,6 +18,7 @@ import (
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/ansi"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
@@ -32,8 +33,8 @@ func newLog(g *global) *cobra.Command {
 		Long: `Log prints the standard output of trial N's last attempt, without anything that
 could control the terminal. With --follow it continues with what a running trial
 prints, until that attempt ends.`,
-		RunE: g.onTrial(func(ctx context.Context, st *study.State, l study.Layout, t *study.Trial) error {
-			id := study.AttemptID{Trial: t.Number, Attempt: cmp.Or(attempt, report.ResultAttempt(t))}
+		RunE: g.onTrial(func(ctx context.Context, st *study.State, l layout.Study, t *study.Trial) error {
+			id := layout.AttemptID{Trial: t.Number, Attempt: cmp.Or(attempt, report.ResultAttempt(t))}
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
@@ -60,7 +61,7 @@ prints, until that attempt ends.`,
 
 // awaitEnd returns when the command of an attempt has ended: that is in its directory, or
 // in the journal if a launcher keeps it elsewhere.
-func awaitEnd(ctx context.Context, l study.Layout, id study.AttemptID) {
+func awaitEnd(ctx context.Context, l layout.Study, id layout.AttemptID) {
 	over := errors.New("over")
 	_ = study.Follow(ctx, string(l), nil, func(st *study.State) error {
 		t, unknown := st.Trial(id.Trial)
@@ -78,7 +79,7 @@ func awaitEnd(ctx context.Context, l study.Layout, id study.AttemptID) {
 const logEnd = 256 << 10
 
 // followLog copies the end of a log as it grows until ended is closed.
-func followLog(ctx context.Context, l study.Layout, id study.AttemptID, name string, to *sanitizer, ended <-chan struct{}) error {
+func followLog(ctx context.Context, l layout.Study, id layout.AttemptID, name string, to *sanitizer, ended <-chan struct{}) error {
 	err := runner.Tail(ctx, l.Output(filepath.Join(l.Attempt(id), name)), logEnd, to, ended)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing is printed yet
@@ -117,7 +118,7 @@ func (s *sanitizer) flush() error {
 }
 
 // quoteOutput adds the end of an attempt's stderr, or stdout, to an error, without secrets.
-func quoteOutput(err error, l study.Layout, dir string, c *study.Config) error {
+func quoteOutput(err error, l layout.Study, dir string, c *study.Config) error {
 	name, text := endOfOutput(l, dir, c, 4<<10, runner.StderrName, runner.StdoutName)
 	if text == "" {
 		return fmt.Errorf("%w\nit printed nothing", err)
@@ -135,7 +136,7 @@ func quoteOutput(err error, l study.Layout, dir string, c *study.Config) error {
 }
 
 // endOfOutput is the end of the first output with any text, of most bytes, without the study's secrets.
-func endOfOutput(l study.Layout, dir string, c *study.Config, most int, outputs ...string) (name, text string) {
+func endOfOutput(l layout.Study, dir string, c *study.Config, most int, outputs ...string) (name, text string) {
 	for _, name := range outputs {
 		text, err := runner.ReadTail(l.Output(filepath.Join(dir, name)), most)
 		if err == nil && strings.TrimSpace(text) != "" {

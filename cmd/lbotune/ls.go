@@ -16,6 +16,7 @@ import (
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/study"
 )
@@ -69,7 +70,7 @@ type seen struct {
 }
 
 func (l *lister) list() (found []report.Listed, err error) {
-	name := filepath.Base(study.Layout("").Journal())
+	name := filepath.Base(layout.Study("").Journal())
 	now := map[string]seen{}
 	root := filepath.Clean(l.folder) + string(filepath.Separator) // so that a link to a folder is one, too
 	if _, err := os.Stat(root); err != nil {
@@ -96,7 +97,7 @@ func (l *lister) list() (found []report.Listed, err error) {
 		if err != nil || !info.Mode().IsRegular() {
 			return nil
 		}
-		held, err := journal.InUse(study.LayoutOf(path).Journal())
+		held, err := journal.InUse(layout.Of(path).Journal())
 		s, known := l.seen[path]
 		if !known || s.size != info.Size() || s.held != held || err != nil {
 			s = seen{info.Size(), held, listed(path, held, err)}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
@@ -25,7 +26,7 @@ type progress struct {
 	cfg     *study.Config
 	quiet   bool // only what goes wrong is shown
 	colours bool
-	layout  study.Layout
+	layout  layout.Study
 	ended   bool // an earlier session ended the study
 
 	mu      sync.Mutex
@@ -181,7 +182,7 @@ func (p *progress) update(u study.Update) {
 	case study.SetupEnded:
 		if e.Failure == nil {
 			// The last line of its stderr says such as what it did without.
-			last := lastLine(p.layout, study.AttemptID{Attempt: e.Attempt}, p.cfg)
+			last := lastLine(p.layout, layout.AttemptID{Attempt: e.Attempt}, p.cfg)
 			p.line("setup took %s%s", took(secondsOf(e.Seconds)), when(last != "", ": %s", last))
 		}
 	}
@@ -310,15 +311,15 @@ func folded(text string, indent, width int) string {
 
 // lastWords is the last line that a trial which ended badly by itself has printed on
 // standard error: most often it says why.
-func lastWords(l study.Layout, c *study.Config, t *study.Trial) string {
+func lastWords(l layout.Study, c *study.Config, t *study.Trial) string {
 	if t.Failure == nil || t.Hand || t.Failure.Kind != study.FailExit && t.Failure.Kind != study.FailSignal {
 		return ""
 	}
-	return shortened(lastLine(l, study.AttemptID{Trial: t.Number, Attempt: t.Attempt}, c), 120)
+	return shortened(lastLine(l, layout.AttemptID{Trial: t.Number, Attempt: t.Attempt}, c), 120)
 }
 
 // lastLine is the last line that an attempt has printed on standard error.
-func lastLine(l study.Layout, id study.AttemptID, c *study.Config) string {
+func lastLine(l layout.Study, id layout.AttemptID, c *study.Config) string {
 	_, text := endOfOutput(l, l.Attempt(id), c, 4<<10, runner.StderrName)
 	text = strings.TrimSpace(text)
 	return oneLine(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/runner"
@@ -108,7 +109,7 @@ func (g *global) source(arg string) (report.Source, error) {
 	if err != nil {
 		return report.Source{}, err
 	}
-	return readSource(study.LayoutOf(dir), func() (*study.State, error) {
+	return readSource(layout.Of(dir), func() (*study.State, error) {
 		st, _, err := g.load(arg)
 		return st, err
 	})
@@ -126,7 +127,7 @@ func (g *global) look(ctx context.Context, arg string) (*report.Study, error) {
 }
 
 // readSource is sourceOf a study that read reads.
-func readSource(l study.Layout, read func() (*study.State, error)) (report.Source, error) {
+func readSource(l layout.Study, read func() (*study.State, error)) (report.Source, error) {
 	before, errBefore := journal.InUse(l.Journal())
 	st, err := read()
 	if err := cmp.Or(err, errBefore); err != nil {
@@ -137,18 +138,18 @@ func readSource(l study.Layout, read func() (*study.State, error)) (report.Sourc
 
 // sourceOf is a study as package report wants it, with its secrets hidden. Before says that it was
 // in use before it was read: what has ended since was running, as it was read.
-func sourceOf(st *study.State, l study.Layout, before bool) (report.Source, error) {
+func sourceOf(st *study.State, l layout.Study, before bool) (report.Source, error) {
 	running, err := journal.InUse(l.Journal())
 	running = running || before && st.Closed == nil
 	hidden := secrets.Of(st.Config.Run.SecretEnv)
 	return report.Source{State: st, Dir: string(l), Running: running,
 		Command: func(t *study.Trial) string { return hidden.Hide(commandLine(st, l, t)) },
 		Output: func(t *study.Trial) string {
-			dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: max(t.Attempt, 1)})
+			dir := l.Attempt(layout.AttemptID{Trial: t.Number, Attempt: max(t.Attempt, 1)})
 			_, text := endOfOutput(l, dir, &st.Config, 2<<10, runner.StderrName, runner.StdoutName)
 			return text
 		},
-		Log: func(ctx context.Context, id study.AttemptID, stderr bool, w io.Writer, ended <-chan struct{}) error {
+		Log: func(ctx context.Context, id layout.AttemptID, stderr bool, w io.Writer, ended <-chan struct{}) error {
 			return followLog(ctx, l, id, either(stderr, runner.StderrName, runner.StdoutName), &sanitizer{w: w, secrets: hidden}, ended)
 		},
 	}, err
@@ -235,7 +236,7 @@ func newExplain(g *global) *cobra.Command {
 		Short: "Show why a trial was proposed and how surprising its result was",
 		Long: `Explain shows what the model predicted for trial N when it was proposed: mean and deviation,
 the Lipschitz bounds, the probability of success, the acquisition. --json adds the model's state: length scales, noise, L.`,
-		RunE: g.onTrial(func(ctx context.Context, _ *study.State, l study.Layout, t *study.Trial) error {
+		RunE: g.onTrial(func(ctx context.Context, _ *study.State, l layout.Study, t *study.Trial) error {
 			r, err := report.Explain(ctx, string(l), t)
 			if err != nil {
 				return err
@@ -288,7 +289,7 @@ go on.`,
 		Example: `  lbotune export spec.study > trials.csv
   lbotune export spec.study -o trials.jsonl
   lbotune export spec.study -o optuna.log`,
-		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error {
+		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l layout.Study) error {
 			if end := filepath.Ext(out); format == "" && end != "" {
 				if format = map[string]string{".csv": "csv", ".jsonl": "jsonl", ".log": "optuna"}[end]; format == "" {
 					return usagef("-o %s: found %s; allowed are .csv, .jsonl, .log, or --format beside it", out, end)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
@@ -27,7 +28,7 @@ func newRm(g *global) *cobra.Command {
 question on standard error with y. It refuses while an lbotune works on the study, one
 of its trials still runs, or a batch system still has jobs of it. The spec stays, and so does what lbotune did not put there:
 other files in the study's directory, and directories that links lead to.`,
-		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l study.Layout) error {
+		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
 			return removeStudy(cmd.Context(), g, st, l, yes)
 		}),
 	}
@@ -35,7 +36,7 @@ other files in the study's directory, and directories that links lead to.`,
 	return cmd
 }
 
-func removeStudy(ctx context.Context, g *global, st *study.State, l study.Layout, yes bool) error {
+func removeStudy(ctx context.Context, g *global, st *study.State, l layout.Study, yes bool) error {
 	if err := session.CheckOwner(l, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func removeStudy(ctx context.Context, g *global, st *study.State, l study.Layout
 }
 
 // deserted says who or what still works on a study.
-func deserted(ctx context.Context, st *study.State, l study.Layout) error {
+func deserted(ctx context.Context, st *study.State, l layout.Study) error {
 	held, err := journal.InUse(l.Journal())
 	switch {
 	case err != nil:

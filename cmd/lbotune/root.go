@@ -21,9 +21,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/session"
-	"github.com/lbotune/lbotune/study"
 )
 
 // streams are where a command reads and writes: results to out, progress and logs to err.
@@ -270,7 +270,7 @@ func (g *global) logger(dir string) (*slog.Logger, func() error, error) {
 	}
 	out, done := g.err, func() error { return nil }
 	if g.logFile != "" {
-		f, err := openLog(g.logFile, study.LayoutOf(dir))
+		f, err := openLog(g.logFile, layout.Of(dir))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -282,7 +282,7 @@ func (g *global) logger(dir string) (*slog.Logger, func() error, error) {
 // openLog opens the file for the log: in the study, where a trial may have put something in its
 // place, through the door. It refuses to append to the study's own files, whatever name they
 // are given, and to write among those of another study.
-func openLog(path string, l study.Layout) (*os.File, error) {
+func openLog(path string, l layout.Study) (*os.File, error) {
 	for what, own := range map[string]string{"journal": l.Journal(), "lock": journal.LockPath(l.Journal())} {
 		// They may lead to one file, be it there or not.
 		if sameFile(path, own) || sameFile(filepath.Dir(path), filepath.Dir(own)) && filepath.Base(path) == filepath.Base(own) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/kinds"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -87,7 +88,7 @@ to continue.`,
 			if err != nil {
 				return asUsage(err)
 			}
-			o.dir = cmp.Or(o.dir, study.DirFor(args[0]))
+			o.dir = cmp.Or(o.dir, layout.DirFor(args[0]))
 			if !begun(o.dir) {
 				warnOfAbsent(g, &cfg, args[0])
 			}
@@ -137,7 +138,7 @@ func asUsage(err error) error {
 		path := missing.Path
 		beside, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.toml"))
 		hint := meant(path, beside, "", "lbotune init -- COMMAND writes one for the command that you run by hand")
-		if dir := study.DirFor(path); begun(dir) && dir != path {
+		if dir := layout.DirFor(path); begun(dir) && dir != path {
 			hint = "its study is there: lbotune resume " + word(dir) + " goes on without it"
 		}
 		return hinted(usagef("there is no spec %s", path), hint)
@@ -146,7 +147,7 @@ func asUsage(err error) error {
 }
 
 func begun(dir string) bool {
-	_, err := os.Stat(study.Layout(dir).Journal())
+	_, err := os.Stat(layout.Study(dir).Journal())
 	return err == nil
 }
 
@@ -168,7 +169,7 @@ func (o *runOptions) override(cfg *study.Config) error {
 	if n := len(cfg.Run.Slots); n > 0 && int(o.workers) > n {
 		return usagef("--workers: found %d workers for %s; each trial needs a slot to itself", o.workers, count(n, "slot"))
 	}
-	if err := o.launcher.choose(cfg, study.Layout(o.dir)); err != nil {
+	if err := o.launcher.choose(cfg, layout.Study(o.dir)); err != nil {
 		return err
 	}
 	if _, elsewhere := o.launcher.Rejoiner.(kinds.Locator); elsewhere && o.sharer.most > 0 {
@@ -291,7 +292,7 @@ func explainTrial(s *session.Study, err error, trial int, advice string) error {
 	if none != nil || t.Failure == nil || t.Hand {
 		return err
 	}
-	dir := s.Layout().Attempt(study.AttemptID{Trial: trial, Attempt: t.Attempt})
+	dir := s.Layout().Attempt(layout.AttemptID{Trial: trial, Attempt: t.Attempt})
 	return hinted(quoteOutput(err, s.Layout(), dir, &s.State().Config), fmt.Sprintf("all of trial %d's output is in %s; %s", trial, dir, advice))
 }
 
@@ -299,7 +300,7 @@ func explainTrial(s *session.Study, err error, trial int, advice string) error {
 func listUnsaved(s *session.Study, unsaved *session.UnsavedError) error {
 	text := unsaved.Error()
 	for _, f := range unsaved.Finished {
-		dir := s.Layout().Attempt(study.AttemptID{Trial: f.Trial, Attempt: f.Attempt})
+		dir := s.Layout().Attempt(layout.AttemptID{Trial: f.Trial, Attempt: f.Attempt})
 		result := string(f.Status)
 		objective := s.State().Config.Objective().Name
 		if v, ok := f.Metrics.Get(objective); ok {

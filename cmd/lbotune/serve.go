@@ -21,6 +21,7 @@ import (
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -101,7 +102,7 @@ func toShow(arg string, c report.Control) (what string, v shower, err error) {
 		s.Control = c
 		return st.Config.Name, s, nil
 	}
-	dir = string(study.LayoutOf(dir))
+	dir = string(layout.Of(dir))
 	studies := lister{folder: dir}
 	list := func() ([]report.Listed, error) {
 		found, err := studies.list()
@@ -110,11 +111,11 @@ func toShow(arg string, c report.Control) (what string, v shower, err error) {
 		}
 		return found, err
 	}
-	open := func(rel string) *report.Server { return serverOf(study.LayoutOf(filepath.Join(dir, rel))) }
+	open := func(rel string) *report.Server { return serverOf(layout.Of(filepath.Join(dir, rel))) }
 	return "the studies below " + arg, report.NewFolder(filepath.Base(dir), list, open, c), nil
 }
 
-func serverOf(l study.Layout) *report.Server {
+func serverOf(l layout.Study) *report.Server {
 	return report.NewServer(l.Journal(), func() (report.Source, error) {
 		thrifty(l)
 		return readSource(l, func() (*study.State, error) { return study.Load(string(l)) })
@@ -122,7 +123,7 @@ func serverOf(l study.Layout) *report.Server {
 }
 
 // followed reads the study in l again and again, see report.Follow.
-func followed(l study.Layout) report.Follow {
+func followed(l layout.Study) report.Follow {
 	return func(ctx context.Context, look func(bool, func() (report.Source, error)) error) error {
 		changed := false
 		before, _ := journal.InUse(l.Journal()) // what is read next; an error comes again

@@ -21,6 +21,7 @@ import (
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -38,7 +39,7 @@ trials = 5
 `
 
 // byHand makes a study of one trial below a folder, without running anything.
-func byHand(t *testing.T, dir string) study.Layout {
+func byHand(t *testing.T, dir string) layout.Study {
 	t.Helper()
 	spec := filepath.Join(dir, "a.toml")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -52,7 +53,7 @@ func byHand(t *testing.T, dir string) study.Layout {
 			t.Fatalf("%v: exit code %d", args, code)
 		}
 	}
-	return study.LayoutOf(study.DirFor(spec))
+	return layout.Of(layout.DirFor(spec))
 }
 
 // What the API answers fits the documented schemas, and orders have the effect of the
@@ -154,7 +155,7 @@ func silence() streams { return streams{strings.NewReader(""), io.Discard, io.Di
 // program has put in its place leads nowhere.
 func TestServedLog(t *testing.T) {
 	l := byHand(t, t.TempDir())
-	id := study.AttemptID{Trial: 1, Attempt: 1}
+	id := layout.AttemptID{Trial: 1, Attempt: 1}
 	if err := os.MkdirAll(l.Attempt(id), 0o777); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/session"
-	"github.com/lbotune/lbotune/study"
 )
 
 // A press that bounces or repeats is one press, and only Ctrl-C and Ctrl-\ kill.
@@ -34,7 +34,7 @@ func TestStepsOfStopping(t *testing.T) {
 			[]session.Stop{session.StopAsking, session.StopRunning, session.StopNow}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := study.Layout(t.TempDir())
+			l := layout.Study(t.TempDir())
 			synctest.Test(t, func(t *testing.T) {
 				said := 0
 				s := &stopper{steps: make(chan session.Stop, 3), say: func(string) { said++ },
@@ -69,7 +69,7 @@ func TestStoppedFromElsewhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := &stopper{steps: make(chan session.Stop), say: func(string) {},
 				signals: make(chan os.Signal), done: make(chan struct{}), deaf: func() {}}
-			l := study.Layout(t.TempDir())
+			l := layout.Study(t.TempDir())
 			go s.listen(l)
 			for _, sig := range c.before {
 				s.signals <- sig

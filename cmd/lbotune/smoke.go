@@ -16,6 +16,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/kinds"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -125,7 +126,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	}
 	one.Run.Workers = min(one.Run.SlotCount(), trials)
 	var l launcher
-	if err := l.choose(&one, study.Layout(dir)); err != nil {
+	if err := l.choose(&one, layout.Study(dir)); err != nil {
 		return nil, dir, err
 	}
 	log, closeLog, err := g.logger(dir)
@@ -170,7 +171,7 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 	if len(trials) == 0 || !trials[0].Succeeded() && trials[0].Failure.Kind != study.FailNoMetric && trials[0].Failure.Kind != study.FailNotFinite {
 		return smokeFailed(s, min(len(trials)-1, 0), err)
 	}
-	attempt, advice := s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: 1}), `metric = "NAME"`
+	attempt, advice := s.Layout().Attempt(layout.AttemptID{Trial: 1, Attempt: 1}), `metric = "NAME"`
 	output := func(name string) ([]byte, error) {
 		var text bytes.Buffer
 		err := runner.Read(ctx, s.Layout().Output(filepath.Join(attempt, name)), &text, math.MaxInt64)
@@ -210,7 +211,7 @@ func smokeFailed(s *session.Study, failed int, err error) error {
 		failures := slices.DeleteFunc(slices.Clone(st.Trials), (*study.Trial).Succeeded)
 		err = fmt.Errorf("%d of %s failed; trial %d: %s", len(failures), count(all, "trial"), t.Number, t.Failure.Text)
 	}
-	dir := s.Layout().Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
+	dir := s.Layout().Attempt(layout.AttemptID{Trial: t.Number, Attempt: t.Attempt})
 	err = quoteOutput(err, s.Layout(), dir, &s.State().Config)
 	return hinted(&marked{err, errNoValue}, "all of its output is in "+dir)
 }

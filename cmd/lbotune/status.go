@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -63,7 +64,7 @@ func newStatus(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printStatus(g, src.State, study.Layout(src.Dir), src.Running)
+			return printStatus(g, src.State, layout.Study(src.Dir), src.Running)
 		},
 	}
 	cmd.Flags().BoolVar(&live, "watch", false, "redraw every second until the study has ended")
@@ -71,7 +72,7 @@ func newStatus(g *global) *cobra.Command {
 }
 
 // printStatus says how a study stands on which somebody works, or not.
-func printStatus(g *global, st *study.State, l study.Layout, held bool) error {
+func printStatus(g *global, st *study.State, l layout.Study, held bool) error {
 	if g.json {
 		var volumes []float64
 		if st.Config.Several() {
@@ -85,7 +86,7 @@ func printStatus(g *global, st *study.State, l study.Layout, held bool) error {
 }
 
 // statusText says which study it is, whether it goes on, how it stands, and what was noted.
-func statusText(st *study.State, l study.Layout, held bool, standing string) string {
+func statusText(st *study.State, l layout.Study, held bool, standing string) string {
 	s := rows{width: 10}
 	s.add("study", "%s in %s", oneLine(st.Config.Name), oneLine(string(l)))
 	s.add("state", "%s", oneLine(resting(st, l, held)))
@@ -97,7 +98,7 @@ func statusText(st *study.State, l study.Layout, held bool, standing string) str
 }
 
 // standingText says how far and how good a study is, and which trials run, most at most.
-func standingText(st *study.State, l study.Layout, held bool, most int) string {
+func standingText(st *study.State, l layout.Study, held bool, most int) string {
 	f, attempts, failures := report.FiguresOf(st, held), attemptsUnderWay(st, l, held, most), st.Failures()
 	s := rows{width: 10}
 	s.add("trials", "%d finished: %d succeeded, %d failed, %d stopped early", f.Finished, f.Succeeded, f.Failed, f.Pruned)
@@ -134,7 +135,7 @@ func standingText(st *study.State, l study.Layout, held bool, most int) string {
 }
 
 // attemptsUnderWay lists attempts that run, or may still run where no lbotune works, most at most.
-func attemptsUnderWay(st *study.State, l study.Layout, held bool, most int) []attemptJSON {
+func attemptsUnderWay(st *study.State, l layout.Study, held bool, most int) []attemptJSON {
 	out := []attemptJSON{}
 	for _, t := range st.Trials {
 		if len(out) == most {
@@ -147,7 +148,7 @@ func attemptsUnderWay(st *study.State, l study.Layout, held bool, most int) []at
 		if !at.Ended.IsZero() || at.Started.IsZero() {
 			continue
 		}
-		id := study.AttemptID{Trial: t.Number, Attempt: at.Number}
+		id := layout.AttemptID{Trial: t.Number, Attempt: at.Number}
 		seen, err := runner.Look(l.Attempt(id))
 		job, alive := where(&st.Config, l, id)
 		over := err != nil || seen.Ended || !alive && (job != "" || !seen.Alive)
@@ -182,7 +183,7 @@ func (a attemptJSON) line() string {
 }
 
 // resting is where a study stands, with what its jobs do while no lbotune works on it.
-func resting(st *study.State, l study.Layout, held bool) string {
+func resting(st *study.State, l layout.Study, held bool) string {
 	standing := st.Standing(held)
 	if standing != "stopped" {
 		return standing
@@ -220,7 +221,7 @@ func watch(ctx context.Context, g *global, name string) error {
 	if err != nil {
 		return err
 	}
-	l := study.LayoutOf(dir)
+	l := layout.Of(dir)
 	p := pane{w: g.out, size: func() (columns, rows int) { columns, rows, _ = sizeOf(g.out); return columns, rows - 1 }}
 	err = followed(l)(ctx, func(_ bool, take func() (report.Source, error)) error {
 		src, err := take()
@@ -245,7 +246,7 @@ func watch(ctx context.Context, g *global, name string) error {
 
 // liveText is what run and status --watch draw: how much of the budget is spent, the best value
 // from trial to trial, and how the study stands.
-func liveText(st *study.State, l study.Layout, held bool, columns int) string {
+func liveText(st *study.State, l layout.Study, held bool, columns int) string {
 	full, empty, levels := "█", "░", []rune("▁▂▃▄▅▆▇█")
 	if !unicodeLocale() {
 		full, empty, levels = "#", ".", []rune("_.-:=+*#")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -20,9 +21,9 @@ func TestStatusOfAStudyThatEndsMeanwhile(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		g := &global{streams: streams{out: &out, err: &bytes.Buffer{}}}
-		src, err := sourceOf(&study.State{Closed: c.closed}, study.LayoutOf(t.TempDir()), c.before)
+		src, err := sourceOf(&study.State{Closed: c.closed}, layout.Of(t.TempDir()), c.before)
 		if err == nil {
-			err = printStatus(g, src.State, study.Layout(src.Dir), src.Running)
+			err = printStatus(g, src.State, layout.Study(src.Dir), src.Running)
 		}
 		if err != nil {
 			t.Fatal(err)

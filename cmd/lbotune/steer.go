@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -137,7 +138,7 @@ const answerLook, answerPatience = 50 * time.Millisecond, 2 * time.Minute
 
 // awaitAnswer returns once a request is fulfilled, with the state of the study then. If
 // whoever should have done so has gone, it does so itself, and the request is not live.
-func awaitAnswer(ctx context.Context, l study.Layout, r study.Request) (st *study.State, live bool, err error) {
+func awaitAnswer(ctx context.Context, l layout.Study, r study.Request) (st *study.State, live bool, err error) {
 	live = true
 	for begun := time.Now(); r.Waits(l); {
 		err := session.Edit(nil, session.Options{Dir: string(l), Program: programVersion()}, func(*session.Study) error { return nil })

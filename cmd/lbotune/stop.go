@@ -16,6 +16,7 @@ import (
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/kinds"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
@@ -34,13 +35,13 @@ SIGTERM, and SIGKILL after their grace period. It removes the job of a detached 
 cancels jobs of trials that an earlier lbotune left behind. Of one that was killed, a
 trial on this machine may still run: stop names it and exits with 2, and resume takes it
 up. Nothing is lost: run and resume continue from there.`,
-		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l study.Layout) error {
+		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
 			return stopStudy(cmd.Context(), g, st, l)
 		}),
 	}
 }
 
-func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) error {
+func stopStudy(ctx context.Context, g *global, st *study.State, l layout.Study) error {
 	if err := session.CheckOwner(l, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 }
 
 // orphaned says what still runs of a study on which no lbotune works.
-func orphaned(st *study.State, l study.Layout) error {
+func orphaned(st *study.State, l layout.Study) error {
 	if on := attemptsUnderWay(st, l, false, 1); len(on) > 0 {
 		return hinted(usagef("%s still runs: %s", l, on[0].line()), "lbotune resume "+word(l)+" awaits it, or ends it when you press Ctrl-C")
 	}
@@ -134,7 +135,7 @@ func orphaned(st *study.State, l study.Layout) error {
 }
 
 // askToStop leaves the wish that the study stop; what lies in its place is not followed.
-func askToStop(l study.Layout) error {
+func askToStop(l layout.Study) error {
 	f, err := l.OpenFile(l.StopRequest(), os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err == nil {
 		err = f.Close()
@@ -149,12 +150,12 @@ func askToStop(l study.Layout) error {
 }
 
 // stopAsked reports whether somebody wants the study to stop. A link is nobody's wish.
-func stopAsked(l study.Layout) bool {
+func stopAsked(l layout.Study) bool {
 	info, err := l.Stat(l.StopRequest())
 	return err == nil && info.Mode.IsRegular()
 }
 
-func forgetStop(l study.Layout) error {
+func forgetStop(l layout.Study) error {
 	if stopAsked(l) {
 		if err := l.In(l.StopRequest(), (*door.Dir).Remove); err != nil {
 			return fmt.Errorf("take back the request to stop: %w", err)
@@ -203,7 +204,7 @@ type stopper struct {
 
 // newStopper listens for signals, and for lbotune stop on whatever host, until its stop is called. Where
 // trials go on by themselves, all but repeated Ctrl-C and Ctrl-\ leaves them.
-func newStopper(g *global, say func(string), of *launcher, l study.Layout) *stopper {
+func newStopper(g *global, say func(string), of *launcher, l layout.Study) *stopper {
 	_, leaves := of.Rejoiner.(kinds.Canceller)
 	s := &stopper{leaves: leaves, steps: make(chan session.Stop, 4), say: say, done: make(chan struct{})}
 	s.signals, s.deaf = g.hear()
@@ -228,7 +229,7 @@ func (g *global) hear() (signals chan os.Signal, deaf func()) {
 // that is held down repeats, and timeout(1) sends its signal twice.
 const samePress = 100 * time.Millisecond
 
-func (s *stopper) listen(l study.Layout) {
+func (s *stopper) listen(l layout.Study) {
 	defer close(s.done)
 	look := time.NewTicker(stopLook)
 	defer look.Stop()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -13,7 +14,7 @@ import (
 // The command of a trial that lbotune runs is not shown if it writes into the trial's directory.
 func TestCommandOfARunningTrial(t *testing.T) {
 	param := spaces.Param{Name: "x", Kind: spaces.KindFloat, Max: 1}
-	l := study.Layout("/home/me/a b.study")
+	l := layout.Study("/home/me/a b.study")
 	for line, shown := range map[string]bool{"./x {x}": true, "./x {x} --out={trial_dir}/r.json": false, "./x {x} {checkpoint_dir}": false} {
 		for name, trial := range map[string]*study.Trial{"running": {}, "handed out": {Hand: true}, "done": {Status: optimizer.Succeeded}} {
 			trial.Number, trial.Values = 3, spaces.Values{{Name: "x", Value: spaces.Float(0.5)}}

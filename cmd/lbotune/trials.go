@@ -18,6 +18,7 @@ import (
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
@@ -31,7 +32,7 @@ func newTrials(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trials STUDY",
 		Short: "List the trials of a study",
-		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error {
+		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l layout.Study) error {
 			list := either(byValue, st.Ranked(), st.Trials)
 			if byValue && len(list) > 0 {
 				first := foremost(st) // whose mean may be the best, and not its value
@@ -53,7 +54,7 @@ func foremost(st *study.State) []*study.Trial {
 	return either(st.Config.Several(), st.Front(), []*study.Trial{st.Best()})
 }
 
-func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial) error {
+func printTrials(g *global, st *study.State, l layout.Study, list []*study.Trial) error {
 	if g.json {
 		return printLines(g.out, list, func(t *study.Trial) any { return newTrialJSON(st, l, t) })
 	}
@@ -76,7 +77,7 @@ func inPieces(rows [][]string, columns int) string {
 	return text
 }
 
-func trialsTable(st *study.State, l study.Layout, list []*study.Trial) [][]string {
+func trialsTable(st *study.State, l layout.Study, list []*study.Trial) [][]string {
 	value := either(st.Config.Several(), oneLine(st.Config.Objective().Name), "value")
 	rows := [][]string{{"trial", value, "status", "took"}}
 	side := slices.DeleteFunc(slices.Clone(st.Config.Metrics), func(m study.Metric) bool { return m.Name == st.Config.Objective().Name })
@@ -122,7 +123,7 @@ func newShow(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show STUDY N",
 		Short: "Show one trial: values, result, command, and where its output is",
-		RunE: g.onTrial(func(_ context.Context, st *study.State, l study.Layout, t *study.Trial) error {
+		RunE: g.onTrial(func(_ context.Context, st *study.State, l layout.Study, t *study.Trial) error {
 			if dir != "" {
 				return writeFiles(st, l, t, dir)
 			}
@@ -134,8 +135,8 @@ func newShow(g *global) *cobra.Command {
 }
 
 // writeFiles writes the files that a trial was given, from the journal alone.
-func writeFiles(st *study.State, l study.Layout, t *study.Trial, dir string) error {
-	if err := outsideStudies("--files", filepath.Join(dir, study.ParamsName), string(l)); err != nil {
+func writeFiles(st *study.State, l layout.Study, t *study.Trial, dir string) error {
+	if err := outsideStudies("--files", filepath.Join(dir, layout.ParamsName), string(l)); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -177,7 +178,7 @@ type shownJSON struct {
 	Measurements []study.Measurement `json:"measurements,omitempty"`
 }
 
-func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) error {
+func printTrial(g *global, st *study.State, l layout.Study, t *study.Trial) error {
 	j := newTrialJSON(st, l, t)
 	if g.json {
 		return printJSON(g.out, shownJSON{j, t.Measurements})
@@ -209,7 +210,7 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 	s.add("proposed", "%s", t.Proposed.Local().Format(time.DateTime))
 	s.add("attempts", "%d", max(t.Attempt, len(t.Attempts)))
 	for _, a := range t.Attempts {
-		job, _ := where(c, l, study.AttemptID{Trial: t.Number, Attempt: a.Number})
+		job, _ := where(c, l, layout.AttemptID{Trial: t.Number, Attempt: a.Number})
 		s.add("", "%s", attemptLine(a, job))
 	}
 	s.when(j.Command != "", "command", "%s", printable(j.Command))
@@ -266,7 +267,7 @@ type trialJSON struct {
 	Command   string           `json:"command,omitempty"`
 }
 
-func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
+func newTrialJSON(st *study.State, l layout.Study, t *study.Trial) trialJSON {
 	objective := func(run study.Metrics) float64 { return run[st.Config.Objective().Name] }
 	out := trialJSON{Trial: t.Number, Status: cmp.Or(string(t.Status), "unfinished"), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
 		Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
@@ -318,13 +319,13 @@ func sideMetrics(c *study.Config, t *study.Trial, number func(float64) string) [
 	return out
 }
 
-func outputFile(l study.Layout, t *study.Trial) string {
-	return filepath.Join(l.Attempt(study.AttemptID{Trial: t.Number, Attempt: report.ResultAttempt(t)}), runner.StdoutName)
+func outputFile(l layout.Study, t *study.Trial) string {
+	return filepath.Join(l.Attempt(layout.AttemptID{Trial: t.Number, Attempt: report.ResultAttempt(t)}), runner.StdoutName)
 }
 
 // commandLine is what a person can paste to run the trial again. There is none as long as lbotune runs
 // one that writes into a directory of its own: the result would be taken for the trial's.
-func commandLine(st *study.State, l study.Layout, t *study.Trial) string {
+func commandLine(st *study.State, l layout.Study, t *study.Trial) string {
 	b := study.LastBindings(l, &st.Config, t)
 	line, _ := st.Config.Paste(b, here(&st.Config))
 	if !t.Done() && !t.Hand && (strings.Contains(line, b.TrialDir) || strings.Contains(line, b.CheckpointDir)) {

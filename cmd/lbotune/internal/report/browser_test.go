@@ -28,6 +28,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -600,7 +601,7 @@ func TestFolderInABrowser(t *testing.T) {
 	}, func(string) *Server {
 		load := func() (Source, error) {
 			st := h.st
-			return Source{State: &st, Running: true, Dir: "/b.study", Log: func(ctx context.Context, _ study.AttemptID, stderr bool, w io.Writer, _ <-chan struct{}) error {
+			return Source{State: &st, Running: true, Dir: "/b.study", Log: func(ctx context.Context, _ layout.AttemptID, stderr bool, w io.Writer, _ <-chan struct{}) error {
 				fmt.Fprintln(w, evil, strings.Repeat("x", 1<<20))
 				for {
 					select {

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/internal/layout"
 )
 
 // log answers with the end of what a trial has printed, and goes on while it runs.
@@ -46,7 +46,7 @@ func (v *Server) log(w http.ResponseWriter, r *http.Request) {
 	}()
 	out := &longLines{w: w}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if err := follow(ctx, study.AttemptID{Trial: n, Attempt: begun.result}, r.URL.Query().Has("stderr"), out, ended); err != nil && ctx.Err() == nil {
+	if err := follow(ctx, layout.AttemptID{Trial: n, Attempt: begun.result}, r.URL.Query().Has("stderr"), out, ended); err != nil && ctx.Err() == nil {
 		_, _ = out.Write([]byte("\n" + clean(err.Error(), 500) + "\n"))
 	}
 	attend(w) // the server writes the end

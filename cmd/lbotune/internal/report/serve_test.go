@@ -24,6 +24,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -386,7 +387,7 @@ func TestLogOfATrialThatGoesOn(t *testing.T) {
 	h := begin(t, float("x"))
 	h.record(study.Proposed{Trial: 1, Origin: optimizer.OriginInitial, Values: h.st.Space.Decode(spaces.Point{0.5})})
 	v := NewServer("", nil, nil)
-	src := Source{State: &h.st, Running: true, Log: func(_ context.Context, id study.AttemptID, _ bool, w io.Writer, ended <-chan struct{}) error {
+	src := Source{State: &h.st, Running: true, Log: func(_ context.Context, id layout.AttemptID, _ bool, w io.Writer, ended <-chan struct{}) error {
 		<-ended
 		_, err := fmt.Fprint(w, id)
 		return err
@@ -526,7 +527,7 @@ func TestLogThatIsSilentAtItsEnd(t *testing.T) {
 	h.trial(0.5)
 	synctest.Test(t, func(t *testing.T) {
 		v := NewServer("", nil, nil)
-		v.draw(Source{State: &h.st, Log: func(_ context.Context, _ study.AttemptID, _ bool, w io.Writer, _ <-chan struct{}) error {
+		v.draw(Source{State: &h.st, Log: func(_ context.Context, _ layout.AttemptID, _ bool, w io.Writer, _ <-chan struct{}) error {
 			_, err := io.WriteString(w, "begun\n")
 			time.Sleep(time.Hour)
 			return err
@@ -616,9 +617,9 @@ func TestOrders(t *testing.T) {
 func TestLogOfLongLines(t *testing.T) {
 	v, src := showing(studyOf(t, "finished")), studyOf(t, "finished").src
 	whole := strings.Repeat("x", longest)
-	src.Log = func(_ context.Context, id study.AttemptID, stderr bool, w io.Writer, _ <-chan struct{}) error {
+	src.Log = func(_ context.Context, id layout.AttemptID, stderr bool, w io.Writer, _ <-chan struct{}) error {
 		for _, text := range []string{"one\ntwo ", strings.Repeat("é", 1<<19), "end\nthree <b>\n" + whole + "\n"} {
-			if _, err := io.WriteString(w, text); err != nil || id != (study.AttemptID{Trial: 3, Attempt: 1}) || !stderr {
+			if _, err := io.WriteString(w, text); err != nil || id != (layout.AttemptID{Trial: 3, Attempt: 1}) || !stderr {
 				return err
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -28,7 +29,7 @@ type Source struct {
 	Command, Output func(*study.Trial) string
 	// Log copies the end of what an attempt has printed, and what it prints until ended is
 	// closed, without secrets and without anything that could command a terminal.
-	Log func(ctx context.Context, id study.AttemptID, stderr bool, w io.Writer, ended <-chan struct{}) error
+	Log func(ctx context.Context, id layout.AttemptID, stderr bool, w io.Writer, ended <-chan struct{}) error
 }
 
 // Study is all that is shown of a study. It is also what --format json and the API have.

@@ -1,25 +1,25 @@
-package study_test
+package layout_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/internal/layout"
 )
 
 func TestLayout(t *testing.T) {
 	dir := t.TempDir()
-	l := study.LayoutOf(dir)
-	if here := study.LayoutOf("here"); !filepath.IsAbs(string(here)) {
+	l := layout.Of(dir)
+	if here := layout.Of("here"); !filepath.IsAbs(string(here)) {
 		t.Errorf("the layout of a relative path is %s", here)
 	}
 	for got, want := range map[string]string{
-		study.DirFor("a/mnist.toml"): "a/mnist.study",
-		l.Journal():                  dir + "/journal.jsonl",
-		l.Attempt(study.AttemptID{Trial: 0, Attempt: 2}):      dir + "/setup/a2",
-		l.Attempt(study.AttemptID{Trial: 17, Attempt: 1}):     dir + "/trials/000017/a1",
-		string(study.LayoutOf(filepath.Join(dir, "x", ".."))): dir,
+		layout.DirFor("a/mnist.toml"): "a/mnist.study",
+		l.Journal():                   dir + "/journal.jsonl",
+		l.Attempt(layout.AttemptID{Trial: 0, Attempt: 2}):  dir + "/setup/a2",
+		l.Attempt(layout.AttemptID{Trial: 17, Attempt: 1}): dir + "/trials/000017/a1",
+		string(layout.Of(filepath.Join(dir, "x", ".."))):   dir,
 	} {
 		t.Run(got, func(t *testing.T) {
 			if got != want {
@@ -31,7 +31,7 @@ func TestLayout(t *testing.T) {
 
 // What a former study has left is found, also if only its setup had run.
 func TestFormer(t *testing.T) {
-	l := study.LayoutOf(t.TempDir())
+	l := layout.Of(t.TempDir())
 	if d := l.Former(); d != "" {
 		t.Errorf("an empty directory holds %s", d)
 	}
@@ -41,7 +41,7 @@ func TestFormer(t *testing.T) {
 	if d := l.Former(); d != "" {
 		t.Errorf("the empty %s is that of a study", d)
 	}
-	for _, dir := range []string{l.Attempt(study.AttemptID{Attempt: 1}), l.Attempt(study.AttemptID{Trial: 1, Attempt: 1})} {
+	for _, dir := range []string{l.Attempt(layout.AttemptID{Attempt: 1}), l.Attempt(layout.AttemptID{Trial: 1, Attempt: 1})} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -54,8 +54,8 @@ func TestFormer(t *testing.T) {
 // What an attempt has printed is read through its trial's directory, also where that has become
 // a link, and through no other link.
 func TestOutputOfAnArchivedTrial(t *testing.T) {
-	l := study.LayoutOf(t.TempDir())
-	id := study.AttemptID{Trial: 3, Attempt: 1}
+	l := layout.Of(t.TempDir())
+	id := layout.AttemptID{Trial: 3, Attempt: 1}
 	path := filepath.Join(l.Attempt(id), "stdout")
 	if err := os.MkdirAll(l.Attempt(id), 0o700); err != nil {
 		t.Fatal(err)
