@@ -1,57 +1,13 @@
 package optimizer_test
 
 import (
-	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
-
-func TestHypervolumeOfWhatIsNoFront(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
-	for _, c := range []struct {
-		name      string
-		values    [][]float64
-		reference []float64
-		want      float64
-	}{
-		{"two points", [][]float64{{1, 2}, {2, 1}}, []float64{0, 0}, 3},
-		{"no point", nil, []float64{0, 0}, 0},
-		{"below the reference", [][]float64{{1, 2}}, []float64{0, 3}, 0},
-		{"beyond all bounds", [][]float64{{1, inf}}, []float64{0, 0}, inf},
-		{"ragged", [][]float64{{1, 2}, {1}}, []float64{0, 0}, nan},
-		{"too many values", [][]float64{{1, 2, 3}}, []float64{0, 0}, nan},
-		{"short reference", [][]float64{{1, 2}, {2, 1}}, []float64{0}, nan},
-		{"no reference", [][]float64{{1, 2}, {2, 1}}, nil, nan},
-		{"nothing at all", nil, nil, nan},
-		{"NaN in a value", [][]float64{{1, 2}, {nan, 5}}, []float64{0, 0}, nan},
-		{"NaN in the reference", [][]float64{{1, 2}}, []float64{0, nan}, nan},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := optimizer.Hypervolume(c.values, c.reference); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
-				t.Errorf("volume %v, want %v", got, c.want)
-			}
-		})
-	}
-}
-
-func TestFrontOfWhatCannotBeCompared(t *testing.T) {
-	nan := math.NaN()
-	if got := optimizer.Front([][]float64{{1, 2}, {nan, 9}, {0, 1}, {9, nan}, {2, 1}, {1}}); !slices.Equal(got, []int{0, 4, 5}) {
-		t.Errorf("front %v, want 0, 4 and 5", got)
-	}
-	for _, pair := range [][2][]float64{{{1, 2}, {0}}, {{1}, {0, 0}}, {{1, nan}, {0, 0}}, {{1, 1}, {0, nan}}} {
-		t.Run(fmt.Sprint(pair), func(t *testing.T) {
-			if optimizer.Dominates(pair[0], pair[1]) || optimizer.Dominates(pair[1], pair[0]) {
-				t.Errorf("%v and %v: one dominates", pair[0], pair[1])
-			}
-		})
-	}
-}
 
 func TestNewNeedsASpace(t *testing.T) {
 	for _, method := range []string{optimizer.MethodLBO, optimizer.MethodRandom, optimizer.MethodSobol, optimizer.MethodGrid, optimizer.MethodLipschitz} {

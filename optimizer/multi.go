@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/lbotune/lbotune/optimizer/internal/pareto"
+	"github.com/lbotune/lbotune/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
@@ -259,41 +259,4 @@ func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 		return Proposal{}, err
 	}
 	return a.described(p.Point, OriginModel, "largest acquisition of a random weighting"), nil
-}
-
-// Front returns the indices of the values, one vector for each trial, that no other
-// dominates: none is at least as good in every objective and better in one. Each is
-// maximized. Of equal vectors the first stands for all. One with a NaN is on no front.
-func Front(values [][]float64) []int { return pareto.Front(values) }
-
-// Dominates reports whether the values a are nowhere worse than b, and somewhere better. Each
-// is maximized. Vectors of different lengths, and those with a NaN, cannot be compared:
-// neither dominates.
-func Dominates(a, b []float64) bool { return pareto.Dominates(a, b) }
-
-// Hypervolume is the volume of what the values dominate above a reference point: how far
-// the front has come. Values that are not above it in every objective add nothing. It is NaN,
-// for there is no such volume, if the reference or a vector has a NaN, or another number of
-// objectives than the other ones, or none.
-func Hypervolume(values [][]float64, reference []float64) float64 {
-	if !sameKind(values, reference) {
-		return math.NaN()
-	}
-	return pareto.Volume(values, reference)
-}
-
-// Hypervolumes are those of the first of the values, of the first two, and so on: the course of
-// Hypervolume as trials end. It is nil where Hypervolume is NaN.
-func Hypervolumes(values [][]float64, reference []float64) []float64 {
-	if !sameKind(values, reference) {
-		return nil
-	}
-	return pareto.Growth(values, reference)
-}
-
-// sameKind reports whether all values and the reference have as many objectives, and no NaN.
-func sameKind(values [][]float64, reference []float64) bool {
-	return !slices.ContainsFunc(append(values[:len(values):len(values)], reference), func(v []float64) bool {
-		return len(v) == 0 || len(v) != len(reference) || slices.ContainsFunc(v, math.IsNaN)
-	})
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/pareto"
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -93,7 +94,7 @@ func volumeOf(t *testing.T, c several, set optimizer.Settings, seed uint64, tria
 	for j := range ref {
 		ref[j] *= -1
 	}
-	return optimizer.Hypervolume(points, ref)
+	return pareto.Volume(points, ref)
 }
 
 // The volume of the front grows faster than at random, with two, three and four
@@ -228,8 +229,8 @@ func ExampleFront() {
 			log.Fatal(err)
 		}
 	}
-	front := optimizer.Front(values)
-	volume := optimizer.Hypervolume(values, []float64{-1, -1})
+	front := pareto.Front(values)
+	volume := pareto.Volume(values, []float64{-1, -1})
 	fmt.Println(len(front) > 15, math.Round(100*volume)/100)
 	// Output: true 0.82
 }

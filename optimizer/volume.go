@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/lbotune/lbotune/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
-	"github.com/lbotune/lbotune/optimizer/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 

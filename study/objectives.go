@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer"
 )
 
@@ -85,7 +86,7 @@ func (s *State) Front() []*Trial {
 // trial that holds every limit. It is 0 while none does.
 func (s *State) Hypervolume() float64 {
 	values, _, reference := s.attained()
-	return optimizer.Hypervolume(values, reference)
+	return pareto.Volume(values, reference)
 }
 
 // Hypervolumes are those of the fronts after each trial that finished. All have today's
@@ -93,7 +94,7 @@ func (s *State) Hypervolume() float64 {
 func (s *State) Hypervolumes() []float64 {
 	values, at, reference := s.attained()
 	out, end := make([]float64, len(s.Order)), len(s.Order)
-	volumes, final := optimizer.Hypervolumes(values, reference), s.Hypervolume()
+	volumes, final := pareto.Growth(values, reference), s.Hypervolume()
 	for k, v := range slices.Backward(volumes) {
 		if v == volumes[len(volumes)-1] {
 			v = final // to the last digit what Hypervolume says
@@ -117,8 +118,8 @@ func (s *State) gain() float64 {
 		gained := math.Inf(1)
 		values, at, reference := s.attained()
 		early, _ := slices.BinarySearch(at, len(s.Order)-s.Config.Budget.Patience)
-		if before := optimizer.Hypervolume(values[:early], reference); before > 0 {
-			gained = optimizer.Hypervolume(values, reference)/before - 1
+		if before := pareto.Volume(values[:early], reference); before > 0 {
+			gained = pareto.Volume(values, reference)/before - 1
 		}
 		s.gained = &gained
 	}

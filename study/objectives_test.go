@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
@@ -116,7 +117,7 @@ func TestFrontOfAllTrials(t *testing.T) {
 				rivals, values = append(rivals, x), append(values, []float64{-loss, gain})
 			}
 			var want []int
-			for _, i := range optimizer.Front(values) {
+			for _, i := range pareto.Front(values) {
 				want = append(want, rivals[i].Number)
 			}
 			got := frontOf(st)

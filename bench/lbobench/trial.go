@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/bench/problems"
+	"github.com/lbotune/lbotune/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -195,7 +196,7 @@ func (r *session) score(v spaces.Values, o *optimizer.Observation) float64 {
 	}
 	o.Values = negated(problem.Outputs(v))
 	r.front = append(r.front, o.Values)
-	return -optimizer.Hypervolume(r.front, negated(problem.Reference)) / problem.Whole
+	return -pareto.Volume(r.front, negated(problem.Reference)) / problem.Whole
 }
 
 func negated(x []float64) []float64 {

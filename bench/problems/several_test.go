@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/bench/problems"
-	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/internal/pareto"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -65,7 +65,7 @@ func TestFrontVolumes(t *testing.T) {
 			for _, x := range onFront(o.Name) {
 				front = append(front, o.Outputs(at(o, x)))
 			}
-			volume := func() float64 { return optimizer.Hypervolume(turned(front...), turned(o.Reference)[0]) / o.Whole }
+			volume := func() float64 { return pareto.Volume(turned(front...), turned(o.Reference)[0]) / o.Whole }
 			if v := volume(); v > 1+1e-6 || v < cmp.Or(least[o.Name], 0.99) {
 				t.Errorf("points of the front have %v of its volume", v)
 			}

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/internal/pareto"
 )
 
 // halving is asynchronous successive halving by stopping: the rungs of Li et
@@ -108,7 +108,7 @@ func ahead(rung map[int][]float64, trial int) int {
 // split parts the trials that none of them dominates from the others.
 func split(rung map[int][]float64, trials []int) (front, rest []int) {
 	for _, t := range trials {
-		if slices.ContainsFunc(trials, func(u int) bool { return optimizer.Dominates(rung[u], rung[t]) }) {
+		if slices.ContainsFunc(trials, func(u int) bool { return pareto.Dominates(rung[u], rung[t]) }) {
 			rest = append(rest, t)
 		} else {
 			front = append(front, t)

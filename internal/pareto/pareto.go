@@ -74,8 +74,23 @@ func sweep(points [][]float64) []int {
 }
 
 // Volume is that of what the points dominate above ref: of all y with ref ≤ y ≤ p for
-// some point p.
+// some point p. It is NaN, for there is no such volume, if ref or a point has a NaN, or another
+// number of coordinates than the other ones, or none.
 func Volume(points [][]float64, ref []float64) float64 {
+	if !sameKind(points, ref) {
+		return math.NaN()
+	}
+	return volume(points, ref)
+}
+
+// sameKind reports whether all points and ref have as many coordinates, and no NaN.
+func sameKind(points [][]float64, ref []float64) bool {
+	return !slices.ContainsFunc(append(points[:len(points):len(points)], ref), func(v []float64) bool {
+		return len(v) == 0 || len(v) != len(ref) || slices.ContainsFunc(v, math.IsNaN)
+	})
+}
+
+func volume(points [][]float64, ref []float64) float64 {
 	points = above(points, ref)
 	last := len(ref) - 1
 	if last == 0 {
@@ -89,28 +104,31 @@ func Volume(points [][]float64, ref []float64) float64 {
 		slices.SortFunc(points, fallingLast)
 	}
 	below := staircase{x: ref[0], y: ref[1]}
-	volume, slice := 0.0, 0.0
+	sum, slice := 0.0, 0.0
 	for i, p := range points { // the slice that the points so far bound, down to the next one
 		if last > 2 {
-			slice = Volume(cut(points[:i+1]), ref[:last])
+			slice = volume(cut(points[:i+1]), ref[:last])
 		} else if !below.covers(p[0], p[1]) {
 			slice += below.add(p[0], p[1])
 		}
 		switch {
 		case last == 1:
-			volume = slice
+			sum = slice
 		case i+1 < len(points):
-			volume += (p[last] - points[i+1][last]) * slice
+			sum += (p[last] - points[i+1][last]) * slice
 		default:
-			volume += (p[last] - ref[last]) * slice
+			sum += (p[last] - ref[last]) * slice
 		}
 	}
-	return volume
+	return sum
 }
 
-// Growth is the volume after each of the points.
+// Growth is the Volume after each of the points; nil where that is NaN.
 func Growth(points [][]float64, ref []float64) []float64 {
-	out, volume := make([]float64, len(points)), 0.0
+	if !sameKind(points, ref) {
+		return nil
+	}
+	out, sum := make([]float64, len(points)), 0.0
 	var front [][]float64
 	below := staircase{x: ref[0], y: ref[len(ref)-1]}
 	for i, p := range points {
@@ -118,7 +136,7 @@ func Growth(points [][]float64, ref []float64) []float64 {
 		case len(above([][]float64{p}, ref)) == 0:
 		case len(ref) == 2:
 			if !below.covers(p[0], p[1]) {
-				volume += below.add(p[0], p[1])
+				sum += below.add(p[0], p[1])
 			}
 		case !slices.ContainsFunc(front, func(q []float64) bool { return covers(q, p) }):
 			alone, clipped, room := 1.0, make([][]float64, len(front)), make([]float64, len(front)*len(p))
@@ -131,12 +149,12 @@ func Growth(points [][]float64, ref []float64) []float64 {
 			for j := range p {
 				alone *= p[j] - ref[j]
 			}
-			volume += max(alone-Volume(clipped, ref), 0)
+			sum += max(alone-volume(clipped, ref), 0)
 			front = slices.DeleteFunc(front, func(q []float64) bool { return covers(p, q) })
 			k, _ := slices.BinarySearchFunc(front, p, fallingLast) // so that there is little to sort next time
 			front = slices.Insert(front, k, p)
 		}
-		out[i] = volume
+		out[i] = sum
 	}
 	return out
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lbotune/lbotune/optimizer/internal/pareto"
+	"github.com/lbotune/lbotune/internal/pareto"
 )
 
 func cloud(rng *rand.Rand, n, m int) [][]float64 {
@@ -255,5 +255,47 @@ func TestBoxesOfThree(t *testing.T) {
 				t.Fatalf("box %d is %v, want %v", i, got[i], want[i])
 			}
 		}
+	}
+}
+
+func TestVolumeOfWhatIsNoFront(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		name      string
+		values    [][]float64
+		reference []float64
+		want      float64
+	}{
+		{"two points", [][]float64{{1, 2}, {2, 1}}, []float64{0, 0}, 3},
+		{"no point", nil, []float64{0, 0}, 0},
+		{"below the reference", [][]float64{{1, 2}}, []float64{0, 3}, 0},
+		{"beyond all bounds", [][]float64{{1, inf}}, []float64{0, 0}, inf},
+		{"ragged", [][]float64{{1, 2}, {1}}, []float64{0, 0}, nan},
+		{"too many values", [][]float64{{1, 2, 3}}, []float64{0, 0}, nan},
+		{"short reference", [][]float64{{1, 2}, {2, 1}}, []float64{0}, nan},
+		{"no reference", [][]float64{{1, 2}, {2, 1}}, nil, nan},
+		{"nothing at all", nil, nil, nan},
+		{"NaN in a value", [][]float64{{1, 2}, {nan, 5}}, []float64{0, 0}, nan},
+		{"NaN in the reference", [][]float64{{1, 2}}, []float64{0, nan}, nan},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := pareto.Volume(c.values, c.reference); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+				t.Errorf("volume %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestFrontOfWhatCannotBeCompared(t *testing.T) {
+	nan := math.NaN()
+	if got := pareto.Front([][]float64{{1, 2}, {nan, 9}, {0, 1}, {9, nan}, {2, 1}, {1}}); !slices.Equal(got, []int{0, 4, 5}) {
+		t.Errorf("front %v, want 0, 4 and 5", got)
+	}
+	for _, pair := range [][2][]float64{{{1, 2}, {0}}, {{1}, {0, 0}}, {{1, nan}, {0, 0}}, {{1, 1}, {0, nan}}} {
+		t.Run(fmt.Sprint(pair), func(t *testing.T) {
+			if pareto.Dominates(pair[0], pair[1]) || pareto.Dominates(pair[1], pair[0]) {
+				t.Errorf("%v and %v: one dominates", pair[0], pair[1])
+			}
+		})
 	}
 }
