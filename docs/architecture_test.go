@@ -57,14 +57,15 @@ var floors = map[string]place{
 	"optimizer/internal/warp":        {2, nil},
 
 	"study":                 {3, []string{"internal/pareto", "internal/command", "internal/pruner", "internal/door", "internal/layout", "internal/lists", "internal/spelling", "internal/shell", "optimizer", "spaces", "parser", "internal/journal"}},
+	"internal/inbox":        {3, []string{"internal/door", "internal/layout", "study"}},
 	"study/internal/optuna": {3, []string{"spaces", "internal/journal"}},
 
-	"session": {4, []string{"internal/layout", "internal/lists", "internal/kinds", "internal/secrets", "internal/shell", "internal/door", "study", "internal/command", "internal/pruner", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
+	"session": {4, []string{"internal/inbox", "internal/layout", "internal/lists", "internal/kinds", "internal/secrets", "internal/shell", "internal/door", "study", "internal/command", "internal/pruner", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
 	"spec":    {4, []string{"internal/kinds", "runner", "runner/slurm", "internal/command", "internal/layout", "internal/lists", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
 
 	"cmd/lbotune/internal/draft":  {5, []string{"internal/command", "internal/lists", "internal/spelling", "parser", "spaces", "spec", "study"}},
 	"cmd/lbotune/internal/report": {5, []string{"internal/layout", "internal/lists", "study", "optimizer", "spaces"}},
-	"cmd/lbotune":                 {5, []string{"internal/kinds", "internal/layout", "internal/lists", "internal/secrets", "internal/sharing", "internal/ansi", "internal/spelling", "internal/shell", "internal/door", "internal/command", "spec", "cmd/lbotune/internal/draft", "cmd/lbotune/internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
+	"cmd/lbotune":                 {5, []string{"internal/inbox", "internal/kinds", "internal/layout", "internal/lists", "internal/secrets", "internal/sharing", "internal/ansi", "internal/spelling", "internal/shell", "internal/door", "internal/command", "spec", "cmd/lbotune/internal/draft", "cmd/lbotune/internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
 
 	"internal/testing/effort":    {0, nil},
 	"internal/testing/faultfs":   {0, []string{"internal/journal"}},

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/inbox"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
@@ -481,7 +482,7 @@ func TestEnqueuedWhereNothingElseIsSafe(t *testing.T) {
 		f := &fakeLauncher{program: func(job runner.Job) ending {
 			if strings.HasSuffix(job.ID, "/1/1") {
 				time.AfterFunc(20*time.Second, func() {
-					if _, err := wish(0.5).Submit(layout.Of(dir)); err != nil {
+					if _, err := inbox.Leave(layout.Of(dir), wish(0.5)); err != nil {
 						t.Error(err)
 					}
 				})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/inbox"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
@@ -98,7 +99,7 @@ func TestPrunerKnowsWhatRuns(t *testing.T) {
 						}
 						time.AfterFunc(150*time.Second, func() { // after its second reading
 							for _, r := range requests {
-								if _, err := r.Submit(layout.Of(dir)); err != nil {
+								if _, err := inbox.Leave(layout.Of(dir), r); err != nil {
 									t.Error(err)
 								}
 								time.Sleep(time.Microsecond)

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/inbox"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
@@ -91,7 +92,7 @@ func TestMoreTimeAfterAQuestionWasCutShort(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.AfterFunc(90*time.Second, func() {
-			if _, err := (study.Request{Action: study.ActionAdjust, Time: study.Duration(time.Hour)}).Submit(layout.Of(dir)); err != nil {
+			if _, err := inbox.Leave(layout.Of(dir), study.Request{Action: study.ActionAdjust, Time: study.Duration(time.Hour)}); err != nil {
 				t.Error(err)
 			}
 		})

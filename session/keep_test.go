@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/inbox"
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
@@ -227,7 +228,7 @@ func TestKeepSparesWhatRunsAgain(t *testing.T) {
 			return ending{exit: runner.Exit{Code: 3}}
 		case "/4/1":
 			await("listed")
-			if _, err := (study.Request{Action: study.ActionRerun, Rerun: []int{2}}).Submit(layout.Study(dir)); err != nil {
+			if _, err := inbox.Leave(layout.Study(dir), study.Request{Action: study.ActionRerun, Rerun: []int{2}}); err != nil {
 				t.Error(err)
 			}
 		case "/2/2":

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/inbox"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/study"
 )
@@ -14,7 +15,7 @@ const requestLook = 250 * time.Millisecond
 // lookForRequests sees whether requests wait. What prevents a look, such as a want of descriptors,
 // may pass.
 func (l *loop) lookForRequests() {
-	rs, err := study.ReadRequests(l.study.layout)
+	rs, err := inbox.Read(l.study.layout)
 	if err != nil && !l.unseen {
 		l.study.opts.Log.Error("no requests are served for now", "error", err)
 	}
@@ -30,7 +31,7 @@ func (l *loop) serve() error {
 		return nil
 	}
 	l.requested = false
-	requests, err := study.ReadRequests(l.study.layout)
+	requests, err := inbox.Read(l.study.layout)
 	if err != nil {
 		return nil // the next look tells of it; the trials go on
 	}
@@ -50,7 +51,7 @@ func (s *Study) Serve() error {
 
 // serve is Serve while a method is under way.
 func (s *Study) serve() error {
-	requests, err := study.ReadRequests(s.layout)
+	requests, err := inbox.Read(s.layout)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (s *Study) fulfil(requests []study.Request, admit func(study.Event) error, 
 			s.opts.Log.Info("request", "effect", fmt.Sprintf("%T", event), "id", r.ID)
 			obey(event)
 		}
-		if err := r.Remove(s.layout); err != nil && !known {
+		if err := inbox.Remove(s.layout, r); err != nil && !known {
 			s.opts.Log.Warn("a request that is done stays, and does nothing more", "error", err)
 		}
 	}

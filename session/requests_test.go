@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/inbox"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
@@ -28,7 +29,7 @@ func asking(t *testing.T, dir string, n int, requests ...study.Request) *fakeLau
 	return &fakeLauncher{program: func(job runner.Job) ending {
 		if strings.Contains(job.Dir, fmt.Sprintf("%06d", n)) {
 			for _, r := range requests {
-				if _, err := r.Submit(layout.Of(dir)); err != nil {
+				if _, err := inbox.Leave(layout.Of(dir), r); err != nil {
 					t.Error(err)
 				}
 				time.Sleep(time.Microsecond) // their order is that of time
@@ -56,7 +57,7 @@ func times(st *study.State, x float64) (n int) {
 // noneWait fails if a request was left.
 func noneWait(t *testing.T, dir string) {
 	t.Helper()
-	if rs, err := study.ReadRequests(layout.Of(dir)); err != nil || len(rs) > 0 {
+	if rs, err := inbox.Read(layout.Of(dir)); err != nil || len(rs) > 0 {
 		t.Errorf("requests %v wait: %v", rs, err)
 	}
 }
@@ -207,7 +208,7 @@ func TestRequestSurvivesCrashes(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := layout.Of(dir)
-		r, err := wish(0.125).Submit(l)
+		r, err := inbox.Leave(l, wish(0.125))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +252,7 @@ func TestRequestSurvivesCrashes(t *testing.T) {
 func TestRequestsLeftBehind(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		l := layout.Of(dir)
-		if _, err := wish(0.125).Submit(l); err != nil {
+		if _, err := inbox.Leave(l, wish(0.125)); err != nil {
 			t.Fatal(err)
 		}
 		for name, text := range map[string]string{
@@ -291,7 +292,7 @@ func TestRequestsLeftAtTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range []study.Request{{Action: study.ActionNote, Text: "odd"}, {Action: study.ActionAdjust, Trials: 14}} {
-			if _, err := r.Submit(layout.Of(dir)); err != nil {
+			if _, err := inbox.Leave(layout.Of(dir), r); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Microsecond)
@@ -320,7 +321,7 @@ func TestExcludedWhileHandedOut(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, err := study.Request{Action: study.ActionExclude, Trial: 1}.Submit(s.Layout())
+		_, err := inbox.Leave(s.Layout(), study.Request{Action: study.ActionExclude, Trial: 1})
 		if err := errors.Join(err, s.Serve()); err != nil {
 			t.Fatal(err)
 		}
@@ -364,7 +365,7 @@ func TestAdjustedWhileTheBestIsChosen(t *testing.T) {
 				o, err := newFakeOptimizer(sp, seed, set)
 				return advising{o, func() (optimizer.Recommendation, error) {
 					if asked++; asked == 1 {
-						if _, err := (study.Request{Action: study.ActionAdjust, Trials: 5}).Submit(layout.Of(dir)); err != nil {
+						if _, err := inbox.Leave(layout.Of(dir), study.Request{Action: study.ActionAdjust, Trials: 5}); err != nil {
 							t.Error(err)
 						}
 					}

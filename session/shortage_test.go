@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/inbox"
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
@@ -199,7 +200,7 @@ func TestFullDiskAtARequest(t *testing.T) {
 		}
 		time.AfterFunc(100*time.Millisecond, func() {
 			disk.Inject(faultfs.Fault{N: 1, Forever: true, Err: syscall.ENOSPC})
-			if _, err := wish(0.5).Submit(layout.Of(dir)); err != nil {
+			if _, err := inbox.Leave(layout.Of(dir), wish(0.5)); err != nil {
 				t.Error(err)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/lbotune/lbotune/internal/inbox"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
@@ -247,7 +248,7 @@ func (s *simulation) nothingLeft(st *study.State) {
 			s.fault("the study's directory holds %s", e.Name())
 		}
 	}
-	if left, err := study.ReadRequests(layout.Study(s.dir)); err != nil || len(left) > 0 {
+	if left, err := inbox.Read(layout.Study(s.dir)); err != nil || len(left) > 0 {
 		s.fault("requests are left: %v, %v", left, err)
 	}
 	s.hooksRanOnce(st)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/inbox"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
@@ -422,7 +423,7 @@ func (s *simulation) steer(step simStep, over <-chan struct{}) {
 			r = study.Request{Action: study.ActionRerun, Rerun: []int{r.Trial}}
 			s.rerun[r.Rerun[0]] = true
 		}
-		if _, err := r.Submit(layout.Study(s.dir)); err != nil {
+		if _, err := inbox.Leave(layout.Study(s.dir), r); err != nil {
 			s.fault("%v: %v", step, err)
 		}
 		select {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/inbox"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -141,7 +142,7 @@ func TestKilledAtEachStepOfARequest(t *testing.T) {
 				l.spec("spec.toml", "while ! test -e "+l.path("go")+"; do sleep 0.02; done; echo loss={x}", 2, 1)
 				l.run(0, "note", "spec.toml", "begun")
 				layout := layout.Of(l.path("spec.study"))
-				r, err := study.Request{Action: study.ActionEnqueue, Values: spaces.Values{{Name: "x", Value: spaces.Float(0.125)}}}.Submit(layout)
+				r, err := inbox.Leave(layout, study.Request{Action: study.ActionEnqueue, Values: spaces.Values{{Name: "x", Value: spaces.Float(0.125)}}})
 				l.check(err)
 				path := layout.Journal()
 				if calls.works == "unlinkat" {
@@ -149,9 +150,9 @@ func TestKilledAtEachStepOfARequest(t *testing.T) {
 				}
 				work := traced(l, calls.works+when, path, "run", "spec.toml")
 				l.await("the request", func() bool {
-					return !r.Waits(layout) || l.exists("trace") && strings.Contains(l.read("trace"), "killed by")
+					return !inbox.Waits(layout, r) || l.exists("trace") && strings.Contains(l.read("trace"), "killed by")
 				})
-				if _, known := l.load().Answered(r.ID); known && r.Waits(layout) {
+				if _, known := l.load().Answered(r.ID); known && inbox.Waits(layout, r) {
 					recorded++
 				}
 				l.write("go", "")
@@ -172,7 +173,7 @@ func TestKilledAtEachStepOfARequest(t *testing.T) {
 // noneWait fails if a request was left.
 func (l *lab) noneWait() {
 	l.Helper()
-	if rs, err := study.ReadRequests(layout.Of(l.path("spec.study"))); err != nil || len(rs) > 0 {
+	if rs, err := inbox.Read(layout.Of(l.path("spec.study"))); err != nil || len(rs) > 0 {
 		l.Errorf("%d requests wait: %v", len(rs), err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/internal/inbox"
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
@@ -118,7 +119,7 @@ func request(ctx context.Context, cfg *study.Config, arg string, ask func(*study
 	if _, err := st.Event(c.Request); err != nil {
 		return c, usage(err)
 	}
-	if c.Request, err = c.Submit(l); err == nil {
+	if c.Request, err = inbox.Leave(l, c.Request); err == nil {
 		c.state, c.live, err = awaitAnswer(ctx, l, c.Request)
 	}
 	return c, err
@@ -140,7 +141,7 @@ const answerLook, answerPatience = 50 * time.Millisecond, 2 * time.Minute
 // whoever should have done so has gone, it does so itself, and the request is not live.
 func awaitAnswer(ctx context.Context, l layout.Study, r study.Request) (st *study.State, live bool, err error) {
 	live = true
-	for begun := time.Now(); r.Waits(l); {
+	for begun := time.Now(); inbox.Waits(l, r); {
 		err := session.Edit(nil, session.Options{Dir: string(l), Program: programVersion()}, func(*session.Study) error { return nil })
 		switch live = err != nil; {
 		case !live:
