@@ -14,7 +14,7 @@ import (
 type Explainer interface {
 	// Explain returns what the Ask of the query would know, and what it would
 	// believe of each of the points. It returns ErrNoModel while there are too few
-	// successes for a model, and ErrSeveral if there are several objectives.
+	// successes for a model; with several objectives there is no one model.
 	Explain(ctx context.Context, q Query, points []spaces.Point) (Explanation, error)
 }
 
@@ -84,7 +84,7 @@ func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Expl
 	case ctx.Err() != nil:
 		return Explanation{}, ctx.Err()
 	case l.past.objectives > 1:
-		return Explanation{}, ErrSeveral
+		return Explanation{}, errSeveral
 	case len(l.past.y) < leastForModel:
 		return Explanation{}, ErrNoModel
 	}

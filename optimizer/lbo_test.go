@@ -125,7 +125,7 @@ func TestEverySelectable(t *testing.T) {
 					if o.Proposal.Origin == optimizer.OriginModel {
 						model++
 					}
-					if o.Proposal.Origin == optimizer.OriginFallback {
+					if o.Proposal.Origin == "fallback" {
 						t.Errorf("trial %d fell back: %s", o.Trial, o.Proposal.Note.Why)
 					}
 				}
@@ -178,7 +178,7 @@ func TestNotesDescribeTheProposal(t *testing.T) {
 		if l == nil || l.Slope <= 0 || l.Constant < 2*l.Slope || l.Excluded < 0 || l.Excluded > 1 || l.Gap != nil && *l.Gap < 0 {
 			t.Fatalf("trial %d: the Lipschitz bounds are not described: %+v", o.Trial, l)
 		}
-		if o.Proposal.Origin == optimizer.OriginLocal && (kept.Step == nil || kept.Step.Gain <= 0 || kept.Step.Radius <= 0) {
+		if o.Proposal.Origin == "local" && (kept.Step == nil || kept.Step.Gain <= 0 || kept.Step.Radius <= 0) {
 			t.Errorf("trial %d: the step is not kept: %s", o.Trial, n.State)
 		}
 	}
@@ -206,7 +206,7 @@ func TestRecommendUnderNoise(t *testing.T) {
 	if !ok {
 		t.Fatal("the default method recommends nothing")
 	}
-	if _, err := rec.Recommend(t.Context()); !errors.Is(err, optimizer.ErrNoSuccess) {
+	if _, err := rec.Recommend(t.Context()); !errors.Is(err, optimizer.ErrNoModel) {
 		t.Errorf("without a success: got error %v", err)
 	}
 	told := runStudy(t, opt, 60, func(u spaces.Point) float64 { return f(u) + sd*noise.NormFloat64() })

@@ -22,8 +22,7 @@ const exactObjectives = 3
 // the front, which has to be tiled anew for every proposal.
 const manyOnFront = 32
 
-// ErrSeveral means that of several objectives there is no one best trial.
-var ErrSeveral = errors.New("of several objectives there is no one best trial")
+var errSeveral = errors.New("of several objectives there is no one best trial")
 
 // tellParts tells each part of its objective, from the first success on, which shows how
 // many there are.
@@ -67,7 +66,7 @@ func (l *lbo) tellParts(o Observation) error {
 func (a *ask) several() (Proposal, error) {
 	f, err := a.lookAtAll()
 	if err != nil {
-		return a.spread(OriginFallback, "far from all points: %v", err)
+		return a.spread(originFallback, "far from all points: %v", err)
 	}
 	switch {
 	case a.trial > firstExplore && a.exploreTurn(): // a front is wanting in trials longer than a best value

@@ -35,7 +35,7 @@ type Optimizer interface {
 // only the luckiest.
 type Recommender interface {
 	// Recommend returns the told trial with the best expected value. It
-	// returns ErrNoSuccess while no trial has succeeded.
+	// returns ErrNoModel while no trial has succeeded.
 	Recommend(context.Context) (Recommendation, error)
 }
 
@@ -69,9 +69,6 @@ type Recommendation struct {
 // ErrExhausted means that every configuration of a finite space was tried or
 // is pending.
 var ErrExhausted = errors.New("every configuration of the space was tried")
-
-// ErrNoSuccess means that no trial has succeeded yet.
-var ErrNoSuccess = errors.New("no trial has succeeded yet")
 
 // Query asks for the point of one trial.
 type Query struct {
@@ -110,9 +107,9 @@ const (
 	OriginInitial  Origin = "initial"  // the initial design
 	OriginExplore  Origin = "explore"  // random, or inside the Lipschitz bounds
 	OriginModel    Origin = "model"    // the global maximizer of the acquisition function
-	OriginBox      Origin = "box"      // the acquisition inside a trust region
-	OriginLocal    Origin = "local"    // the quadratic trust region
-	OriginFallback Origin = "fallback" // the model could not be used
+	originBox      Origin = "box"      // the acquisition inside a trust region
+	originLocal    Origin = "local"    // the quadratic trust region
+	originFallback Origin = "fallback" // the model could not be used
 	OriginGiven    Origin = "given"    // values that a person enqueued
 	OriginDefault  Origin = "default"  // today's values
 )

@@ -27,7 +27,7 @@ func printed(t *testing.T, answer string, twice bool) (centre, rejected int) {
 		if q.Point[0] == 0.5 && q.Point[1] == 0.5 {
 			centre++
 		}
-		if q.Origin == optimizer.OriginFallback {
+		if q.Origin == "fallback" {
 			rejected++
 		}
 		x := make([]float64, 2)

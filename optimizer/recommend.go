@@ -85,11 +85,11 @@ func (l *lbo) amongEqual(s *surrogate, best int) int {
 
 func (l *lbo) recommend(ctx context.Context) (Recommendation, error) {
 	if l.past.objectives > 1 {
-		return Recommendation{}, ErrSeveral
+		return Recommendation{}, errSeveral
 	}
 	best := l.past.bestWhere(func(i int) bool { return l.past.trial[i] > 0 }) // others are of earlier studies
 	if best < 0 {
-		return Recommendation{}, ErrNoSuccess
+		return Recommendation{}, ErrNoModel
 	}
 	told := Recommendation{Trial: l.past.trial[best], Mean: l.past.y[best]}
 	if len(l.past.y) < leastForModel {

@@ -2,7 +2,6 @@ package optimizer_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -42,9 +41,8 @@ func TestNewRefusesBadSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = optimizer.New(space, 1, optimizer.Settings{Schedule: "linear"})
-	var p optimizer.Problem
-	if !errors.As(err, &p) || p.Field != "schedule" {
-		t.Errorf("got error %v, want a Problem of schedule", err)
+	if err == nil || !strings.HasPrefix(err.Error(), "optimizer: schedule: ") {
+		t.Errorf("got error %v, want one of schedule", err)
 	}
 }
 

@@ -24,9 +24,6 @@ func Number(x float64) WordOrNumber { return WordOrNumber{number: x, isNumber: t
 // Number returns the number, and false if s holds a word or nothing.
 func (s WordOrNumber) Number() (float64, bool) { return s.number, s.isNumber }
 
-// Word returns the word, which is empty if s holds a number or nothing.
-func (s WordOrNumber) Word() string { return s.word }
-
 // problem says what is wrong with s, given the allowed words; numbers must be
 // finite and not negative.
 func (s WordOrNumber) problem(words []string) string {

@@ -48,7 +48,7 @@ func LoadModel(dir string) (*Model, error) {
 
 // Predict says what is expected of a configuration. Parameters that are not named have their
 // default, or the middle of their range. The error wraps optimizer.ErrNoModel while too few
-// trials have succeeded, and optimizer.ErrSeveral where there are several objectives.
+// trials have succeeded; of several objectives there is no model.
 func (m *Model) Predict(ctx context.Context, v spaces.Values) (Prediction, error) {
 	whole, err := m.state.Complete(v)
 	if err != nil {
