@@ -40,7 +40,7 @@ func newGuess(space *spaces.Space) *guess {
 		return nil
 	}
 	g := &guess{at: at, widths: make([]float64, len(at))}
-	widths := map[string]float64{spaces.HardlySure: 0.3, spaces.SomewhatSure: 0.15, spaces.VerySure: 0.05}
+	widths := map[string]float64{"hardly": 0.3, "somewhat": 0.15, "very": 0.05}
 	for j, c := range space.Coords() {
 		if sure := space.Params()[c.Param].Sure; sure != "" {
 			g.widths[j] = widths[sure]

@@ -17,7 +17,7 @@ func guessed(t *testing.T, g float64) *spaces.Space {
 	for _, name := range []string{"a", "b", "c", "d"} {
 		p := spaces.Param{Name: name, Kind: spaces.KindFloat, Min: 0, Max: 1}
 		if g >= 0 {
-			p.Default, p.Sure = spaces.Float(g), spaces.SomewhatSure
+			p.Default, p.Sure = spaces.Float(g), "somewhat"
 		}
 		params = append(params, p)
 	}

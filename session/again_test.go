@@ -194,7 +194,7 @@ func TestMisuse(t *testing.T) {
 	}
 	_, asked := s.Ask(t.Context())
 	for what, err := range map[string]error{"asked": asked, "told": s.Tell(1, study.Metrics{"loss": 1}), "failed": s.Fail(1, "so"),
-		"ran": s.Run(t.Context(), nil), "served": s.Serve(), "enqueued": s.Enqueue(nil)} {
+		"ran": s.Run(t.Context(), nil), "served": s.Serve(), "enqueued": s.Do(study.Request{Action: study.ActionEnqueue, Values: nil})} {
 		t.Run(what, func(t *testing.T) {
 			if !errors.Is(err, session.ErrClosed) {
 				t.Errorf("%s after Close: %v", what, err)

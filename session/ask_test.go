@@ -29,7 +29,7 @@ func TestAskAndTell(t *testing.T) {
 		c.Budget.Trials = 3
 		s := open(t, dir, &c, &fakeLauncher{program: parabola})
 		wanted := spaces.Values{{Name: "x", Value: spaces.Float(0.5)}, {Name: "n", Value: spaces.Int(2)}}
-		if err := s.Enqueue(wanted); err != nil {
+		if err := s.Do(study.Request{Action: study.ActionEnqueue, Values: wanted}); err != nil {
 			t.Fatal(err)
 		}
 		for n := 1; n <= 3; n++ {
@@ -54,7 +54,7 @@ func TestAskAndTell(t *testing.T) {
 			"included, unknown":  byHand(s, study.ActionInclude, 9, ""),
 			"excluded, unknown":  byHand(s, study.ActionExclude, 9, ""),
 			"noted, unknown":     byHand(s, study.ActionNote, 9, "?"),
-			"enqueued, nonsense": s.Enqueue(spaces.Values{{Name: "z", Value: spaces.Float(0)}}),
+			"enqueued, nonsense": s.Do(study.Request{Action: study.ActionEnqueue, Values: spaces.Values{{Name: "z", Value: spaces.Float(0)}}}),
 		} {
 			if err == nil {
 				t.Errorf("%s: no error", name)

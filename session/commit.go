@@ -43,7 +43,7 @@ func (l *loop) commit() error {
 			continue
 		}
 		st := l.study.state
-		if readsAlong(&st.Config) && st.Trials[f.Trial-1].Burst() {
+		if readsAlong(&st.Config) && burst(st.Trials[f.Trial-1]) {
 			l.warn("burst", "all readings came at the end of the trial, too late to stop it early; have the program flush its output after each line", "trial", f.Trial)
 		}
 		n := len(st.Order)
@@ -85,4 +85,17 @@ func (l *loop) askAndWait() {
 			return
 		}
 	}
+}
+
+const (
+	burstSteps   = 3   // of the course, at least
+	burstSeconds = 2   // that the trial took, at least
+	burstShare   = 0.9 // of its time, after which the first of them was read
+)
+
+// burst reports whether all that the trial said of its course came at its end, as it does
+// from a program that does not flush its output: too late to stop it early.
+func burst(t *study.Trial) bool {
+	took := t.Took.Seconds()
+	return len(t.Measurements) >= burstSteps && took >= burstSeconds && t.Measurements[0].Seconds >= burstShare*took
 }

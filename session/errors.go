@@ -52,16 +52,14 @@ func (e *GuardError) Error() string { return e.Detail }
 func (e *GuardError) Unwrap() error { return ErrNoSuccess }
 
 // An UnsafeError says that a safety limit was broken, or that its constant is disproved.
-type UnsafeError struct{ Detail string }
-
-func (e *UnsafeError) Error() string { return e.Detail }
+type UnsafeError struct{ error }
 
 // Judge returns nil for a study whose best trial holds every limit, and else what is wrong
 // with its result.
 func Judge(st *study.State) error {
 	switch b := st.Best(); {
 	case st.Unsafe() != "":
-		return &UnsafeError{st.Unsafe()}
+		return &UnsafeError{errors.New(st.Unsafe())}
 	case b == nil:
 		for _, n := range slices.Backward(st.Order) {
 			if f := st.Trials[n-1].Failure; f != nil { // the last one's reason stands for all
@@ -70,7 +68,7 @@ func Judge(st *study.State) error {
 		}
 		return ErrNoSuccess
 	case st.Breaks(b):
-		return &UnsafeError{"no trial holds the safety limit"}
+		return &UnsafeError{errors.New("no trial holds the safety limit")}
 	case !st.Feasible(b):
 		return ErrInfeasible
 	}
@@ -78,18 +76,14 @@ func Judge(st *study.State) error {
 }
 
 // A LayoutError says that the study cannot be kept where it is.
-type LayoutError struct{ Message string }
-
-func (e *LayoutError) Error() string { return e.Message }
+type LayoutError struct{ error }
 
 // A ReadError says that the machine could not read what a trial has written. The trial's
 // attempt is left as it is, for the next session to read.
-type ReadError struct{ Err error }
-
-func (e *ReadError) Error() string { return e.Err.Error() }
+type ReadError struct{ error }
 
 // Unwrap returns the system's answer.
-func (e *ReadError) Unwrap() error { return e.Err }
+func (e *ReadError) Unwrap() error { return e.error }
 
 // UnsavedError says that the journal could not be written. What it was asked to
 // record is here and nowhere else, but in the attempts' directories, where the

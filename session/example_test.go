@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -42,7 +43,7 @@ func smooth(trials int) study.Config {
 	return study.Config{
 		Name:    "smooth",
 		Command: study.Command{Argv: []string{"smooth", "{x}"}},
-		Metrics: []study.Metric{{Name: "loss", Rule: study.Rule{Metric: "loss"}, Direction: study.Minimize}},
+		Metrics: []study.Metric{{Name: "loss", Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize}},
 		Params:  []spaces.Param{spaces.NewFloat("x", -1, 1)},
 		Budget:  study.Budget{Trials: trials},
 		Run:     study.Run{Workers: 1},
@@ -79,7 +80,7 @@ func ExampleStudy_Try() {
 	defer os.RemoveAll(dir)
 	s, err := session.Open(&study.Config{
 		Params:  []spaces.Param{spaces.NewFloat("lr", 1e-5, 1).Log(), spaces.NewInt("layers", 1, 4)},
-		Metrics: []study.Metric{{Name: "accuracy", Rule: study.Rule{Metric: "accuracy"}, Direction: study.Maximize}},
+		Metrics: []study.Metric{{Name: "accuracy", Rule: parser.Rule{Metric: "accuracy"}, Direction: study.Maximize}},
 		Budget:  study.Budget{Trials: 25},
 	}, session.Options{Dir: dir})
 	if err != nil {
@@ -123,7 +124,7 @@ func ExampleOpen() {
 	s, err := session.Open(&study.Config{
 		Command: study.Command{Shell: "echo loss=$(expr {n} \\* {n})"},
 		Params:  []spaces.Param{spaces.NewInt("n", -3, 9)},
-		Metrics: []study.Metric{{Name: "loss", Rule: study.Rule{Metric: "loss"}, Direction: study.Minimize}},
+		Metrics: []study.Metric{{Name: "loss", Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize}},
 		Budget:  study.Budget{Trials: 13},
 		Run:     study.Run{Grace: study.Duration(10 * time.Second)},
 	}, session.Options{Dir: dir, Launcher: &runner.Local{}})

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -51,12 +50,6 @@ func (s *Study) Do(r study.Request) error {
 		s.unlearn(e)
 	}
 	return err
-}
-
-// Enqueue puts values before the optimizer's next proposals. Parameters that they do
-// not name get their default, or the middle of their range.
-func (s *Study) Enqueue(v spaces.Values) error {
-	return s.Do(study.Request{Action: study.ActionEnqueue, Values: v})
 }
 
 // Ask hands out a trial that somebody else runs and tells of. Values that were enqueued come
@@ -137,7 +130,7 @@ func (s *Study) orphan() (int, error) {
 // next is the trial that is handed out next.
 func (s *Study) next(ctx context.Context) (p study.Proposed, err error) {
 	if why := s.state.Unsafe(); why != "" {
-		return p, &UnsafeError{why}
+		return p, &UnsafeError{errors.New(why)}
 	}
 	if s.state.Ended() {
 		return p, fmt.Errorf("%w: %s", ErrSpent, s.state.Closed.Detail)
@@ -320,7 +313,7 @@ func (s *Study) judge(f *study.Finished, t *study.Trial, told study.Metrics) err
 		}
 	}
 	for _, m := range c.Metrics {
-		if _, ok := told[m.Name]; m.Required() && !ok {
+		if _, ok := told[m.Name]; required(m) && !ok {
 			return fmt.Errorf("%s is an objective or has a limit, and must be told, too", m.Name)
 		}
 	}

@@ -211,7 +211,7 @@ func TestEditBeginsAndWidens(t *testing.T) {
 		opts := session.Options{Dir: dir}
 		enqueue := func(c *study.Config, x float64) error {
 			return session.Edit(c, opts, func(s *session.Study) error {
-				return s.Enqueue(spaces.Values{{Name: "x", Value: spaces.Float(x)}, {Name: "n", Value: spaces.Int(1)}})
+				return s.Do(study.Request{Action: study.ActionEnqueue, Values: spaces.Values{{Name: "x", Value: spaces.Float(x)}, {Name: "n", Value: spaces.Int(1)}}})
 			})
 		}
 		if err := enqueue(nil, 0.5); !errors.Is(err, study.ErrNoStudy) {
@@ -254,8 +254,8 @@ func TestQueueOutsideIsDropped(t *testing.T) {
 		cfg := config()
 		err := session.Edit(&cfg, session.Options{Dir: dir}, func(s *session.Study) error {
 			return errors.Join(
-				s.Enqueue(spaces.Values{{Name: "x", Value: spaces.Float(0.75)}, {Name: "n", Value: spaces.Int(1)}}),
-				s.Enqueue(spaces.Values{{Name: "x", Value: spaces.Float(0.25)}, {Name: "n", Value: spaces.Int(1)}}))
+				s.Do(study.Request{Action: study.ActionEnqueue, Values: spaces.Values{{Name: "x", Value: spaces.Float(0.75)}, {Name: "n", Value: spaces.Int(1)}}}),
+				s.Do(study.Request{Action: study.ActionEnqueue, Values: spaces.Values{{Name: "x", Value: spaces.Float(0.25)}, {Name: "n", Value: spaces.Int(1)}}}))
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -207,7 +207,7 @@ func linkedEntries(start string, l layout.Study) (linked []string, err error) {
 		}
 	}
 	if total > isolateAll {
-		return nil, &LayoutError{fmt.Sprintf("isolate: each trial would get a copy of %d MB of %s; the most is %d MB: keep data elsewhere, or in one directory of more than %d MB, which is linked",
+		return nil, &LayoutError{fmt.Errorf("isolate: each trial would get a copy of %d MB of %s; the most is %d MB: keep data elsewhere, or in one directory of more than %d MB, which is linked",
 			total>>20, start, isolateAll>>20, isolateEntry>>20)}
 	}
 	return linked, nil
@@ -238,7 +238,7 @@ func checkSources(s *study.Sources, l layout.Study, start string) error {
 	}
 	from := absolute(start, s.From)
 	if rel, err := filepath.Rel(from, string(l)); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
-		return &LayoutError{fmt.Sprintf("sources: the study %s lies inside %s, so that every copy would hold the others; keep it elsewhere", l, from)}
+		return &LayoutError{fmt.Errorf("sources: the study %s lies inside %s, so that every copy would hold the others; keep it elsewhere", l, from)}
 	}
 	return nil
 }

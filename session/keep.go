@@ -150,7 +150,7 @@ func (k *keeper) toDrop(last int) (drop []*leftover) {
 func (k *keeper) mayBeBest(t *study.Trial) bool {
 	st := k.study.state
 	return t.Succeeded() && (st.Compare(t, st.Incumbent()) == 0 ||
-		len(st.Config.AllLimits()) > 0 && st.Config.Violation(t.Metrics) == 0 ||
+		len(st.Config.AllLimits()) > 0 && len(st.Config.Broken(t.Metrics)) == 0 ||
 		st.Config.Run.Confirm > 0 && t.Origin == optimizer.OriginDefault)
 }
 

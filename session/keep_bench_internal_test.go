@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -43,7 +44,7 @@ func TestKeepIsLinear(t *testing.T) {
 
 func keepAmong(b testing.TB, n int) {
 	b.Helper()
-	c := study.Config{Metrics: []study.Metric{{Name: "loss", Rule: study.Rule{Metric: "loss"}, Direction: study.Minimize}},
+	c := study.Config{Metrics: []study.Metric{{Name: "loss", Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize}},
 		Params: []spaces.Param{{Name: "x", Kind: spaces.KindFloat, Max: 1}}, Run: study.Run{Keep: 5}}
 	s := newStudy(Options{Dir: b.TempDir()})
 	defer s.hooks.keep.close()

@@ -134,9 +134,9 @@ func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 		if m.Measure != "" {
 			if v, known := measured(m.Measure, exit); known {
 				metrics[m.Name] = v
-			} else if m.Required() && !exit.Cancelled && a.rejoined {
+			} else if required(m) && !exit.Cancelled && a.rejoined {
 				return failed(study.FailLost, 0, "the attempt was lost: its %s is not known, because lbotune was not there when it ended", m.Measure)
-			} else if m.Required() && !exit.Cancelled {
+			} else if required(m) && !exit.Cancelled {
 				return failed(study.FailNoMetric, 0, "%s of the attempt is not known", m.Measure)
 			}
 			continue
@@ -146,12 +146,12 @@ func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 		switch {
 		case unread != nil:
 			return outcome{err: fmt.Errorf("%v: %w", a.id, unread)}
-		case why != "" && m.Required():
+		case why != "" && required(m):
 			return failed(study.FailNoMetric, 0, "%s", why)
 		case why != "":
 		case err == nil:
 			metrics[m.Name] = result.Value
-		case m.Required():
+		case required(m):
 			return a.noMetric(i, err)
 		}
 	}
@@ -235,3 +235,6 @@ func graded(s *study.State, v spaces.Values, f *study.Finished) {
 
 // seconds is d in seconds, to the millisecond.
 func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
+
+// required reports whether a trial must report the metric to succeed.
+func required(m study.Metric) bool { return m.Direction != "" || m.Limited() }

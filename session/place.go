@@ -37,7 +37,7 @@ func (s *Study) workDir(here string) (string, error) {
 	case !isDir(now) || s.opts.Launcher == nil:
 		return was, nil
 	}
-	return "", &LayoutError{fmt.Sprintf("the study was in %s and is now in %s: it is not clear whether its trials still run in %s, or now in %s; start it in that directory",
+	return "", &LayoutError{fmt.Errorf("the study was in %s and is now in %s: it is not clear whether its trials still run in %s, or now in %s; start it in that directory",
 		s.state.Place, s.layout, was, now)}
 }
 
@@ -88,7 +88,7 @@ func (s *Study) reconfigure(config *study.Config, here string) (*study.ConfigCha
 func CheckOwner(l layout.Study, log *slog.Logger) error {
 	dir := string(l)
 	if info, err := l.Stat(l.Requests()); err == nil && !info.Mode.IsDir() {
-		return &LayoutError{fmt.Sprintf("%s is no directory (%v): lbotune follows no link there; remove it, and it is made anew", l.Requests(), info.Mode)}
+		return &LayoutError{fmt.Errorf("%s is no directory (%v): lbotune follows no link there; remove it, and it is made anew", l.Requests(), info.Mode)}
 	}
 	for _, path := range []string{dir, l.Journal(), filepath.Join(dir, "trials"), l.Setup(), l.Requests()} {
 		link, err := os.Lstat(path)
@@ -98,7 +98,7 @@ func CheckOwner(l layout.Study, log *slog.Logger) error {
 		}
 		for _, i := range []fs.FileInfo{link, info} {
 			if uid := ownerOf(i); uid != 0 && uid != os.Geteuid() && uid != ownerOfNew(l) {
-				return &LayoutError{fmt.Sprintf("%s belongs to %s, who could change what is run; go on with a copy of the study that is yours", path, userName(uid))}
+				return &LayoutError{fmt.Errorf("%s belongs to %s, who could change what is run; go on with a copy of the study that is yours", path, userName(uid))}
 			}
 		}
 		if info.Mode().Perm()&0o022 != 0 {

@@ -175,11 +175,11 @@ func TestEnqueuedRungs(t *testing.T) {
 			return spaces.Values{{Name: "x", Value: spaces.Float(0.25)}, {Name: "epochs", Value: spaces.Int(n)}}
 		}
 		for _, v := range []spaces.Values{at(27), at(3)[:1], at(1)} {
-			if err := s.Enqueue(v); err != nil {
+			if err := s.Do(study.Request{Action: study.ActionEnqueue, Values: v}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := s.Enqueue(at(4)); err == nil || !strings.Contains(err.Error(), "epochs = 4 is no rung of [prune]; name one of [1 3 9 27], or leave epochs out") {
+		if err := s.Do(study.Request{Action: study.ActionEnqueue, Values: at(4)}); err == nil || !strings.Contains(err.Error(), "epochs = 4 is no rung of [prune]; name one of [1 3 9 27], or leave epochs out") {
 			t.Errorf("4 epochs: %v", err)
 		}
 		if err := s.Run(t.Context(), nil); err != nil {

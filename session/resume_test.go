@@ -294,7 +294,7 @@ func TestReplay(t *testing.T) {
 		c.Run.Workers, c.Run.Retries = 3, 1
 		f := &fakeLauncher{program: flaky}
 		s := open(t, dir, &c, f)
-		if err := s.Enqueue(spaces.Values{{Name: "x", Value: spaces.Float(0)}, {Name: "n", Value: spaces.Int(2)}}); err != nil {
+		if err := s.Do(study.Request{Action: study.ActionEnqueue, Values: spaces.Values{{Name: "x", Value: spaces.Float(0)}, {Name: "n", Value: spaces.Int(2)}}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Run(t.Context(), nil); err != nil {

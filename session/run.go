@@ -172,8 +172,13 @@ func (l *loop) idle() bool {
 	if l.halted() {
 		return true
 	}
-	onlyAwaited := len(l.ready) == 0 && (l.study.state.Awaited() || l.exhausted())
+	onlyAwaited := len(l.ready) == 0 && (awaited(l.study.state) || l.exhausted())
 	return !l.asking && (l.ending != nil && !l.waits() || onlyAwaited)
+}
+
+// awaited reports whether trials that were handed out are all that is left.
+func awaited(st *study.State) bool {
+	return st.Room() == 0 && slices.ContainsFunc(st.Pending(), func(t *study.Trial) bool { return t.Hand })
 }
 
 // close ends the session and, unless it was cut short, the study, which goes on if somebody has

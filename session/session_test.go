@@ -53,13 +53,13 @@ func TestEnqueue(t *testing.T) {
 		f := &fakeLauncher{program: parabola}
 		s := open(t, dir, &cfg, f)
 		mine := spaces.Values{{Name: "x", Value: spaces.Float(0.25)}, {Name: "n", Value: spaces.Int(1)}}
-		if err := s.Enqueue(mine); err != nil {
+		if err := s.Do(study.Request{Action: study.ActionEnqueue, Values: mine}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Enqueue(mine[:1]); err != nil {
+		if err := s.Do(study.Request{Action: study.ActionEnqueue, Values: mine[:1]}); err != nil {
 			t.Errorf("half of the values: %v", err)
 		}
-		if err := s.Enqueue(spaces.Values{{Name: "y", Value: spaces.Int(1)}}); err == nil {
+		if err := s.Do(study.Request{Action: study.ActionEnqueue, Values: spaces.Values{{Name: "y", Value: spaces.Int(1)}}}); err == nil {
 			t.Error("a value of no parameter was enqueued")
 		}
 		if err := s.Run(t.Context(), nil); err != nil {
@@ -85,7 +85,7 @@ func TestTodaysValuesComeFirst(t *testing.T) {
 		f := &fakeLauncher{program: parabola}
 		s := open(t, dir, &cfg, f)
 		mine := spaces.Values{{Name: "x", Value: spaces.Float(0.25)}, {Name: "n", Value: spaces.Int(1)}}
-		if err := s.Enqueue(mine); err != nil {
+		if err := s.Do(study.Request{Action: study.ActionEnqueue, Values: mine}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Run(t.Context(), nil); err != nil {

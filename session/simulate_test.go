@@ -351,7 +351,7 @@ func (s *simulation) judge(err error, failed bool, step simStep) {
 	var unsafe *session.UnsafeError
 	switch {
 	case failed && errors.As(err, &we):
-	case errors.As(err, &unsafe) && unsafe.Detail == "no trial holds the safety limit" && len(s.enqueued) > 0: // which a person has chosen
+	case errors.As(err, &unsafe) && unsafe.Error() == "no trial holds the safety limit" && len(s.enqueued) > 0: // which a person has chosen
 	case failed && err != nil:
 		s.fault("%v: the journal could not be written, and the error is %v", step, err)
 	case err == nil, errors.Is(err, session.ErrStopped), errors.Is(err, session.ErrNoSuccess), errors.Is(err, session.ErrAwaited), step.kind == "full" && errors.Is(err, syscall.ENOSPC):
@@ -403,7 +403,7 @@ func (s *simulation) edit(step simStep) {
 				if err != nil {
 					return err
 				}
-				if err = st.Enqueue(v); err == nil {
+				if err = st.Do(study.Request{Action: study.ActionEnqueue, Values: v}); err == nil {
 					s.enqueued = append(s.enqueued, v)
 				}
 				return allowed(err, "enqueued")
@@ -412,7 +412,7 @@ func (s *simulation) edit(step simStep) {
 			if st.State().Config.Resource() != "" {
 				v = v[:1] // n need not be a rung
 			}
-			return st.Enqueue(v)
+			return st.Do(study.Request{Action: study.ActionEnqueue, Values: v})
 		case "exclude":
 			_ = byHand(st, study.ActionExclude, trial, "")
 		case "include":

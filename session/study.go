@@ -47,7 +47,7 @@ type Options struct {
 
 // Study is a study that this process works on: it holds the journal's lock.
 //
-// Ask, Try, Tell, Fail, Do, Enqueue, Serve, Run and Close may be called by several goroutines. They
+// Ask, Try, Tell, Fail, Do, Serve, Run and Close may be called by several goroutines. They
 // take turns: while Run runs, the others wait for its end, so that an observer must not call
 // them. State and what it returns are only for who knows that none of them is under way.
 type Study struct {
@@ -141,7 +141,7 @@ func (s *Study) write(updates []study.Update) error {
 	record := s.journal.AppendLazy
 	for i, u := range updates {
 		lines[i] = u.Record
-		if !u.Record.Lazy() {
+		if !lazy(u.Record.Event) {
 			record = s.journal.Append
 		}
 	}
@@ -153,6 +153,16 @@ func (s *Study) write(updates []study.Update) error {
 		s.hooks.follow(u)
 	}
 	return nil
+}
+
+// lazy reports whether an event is written with the next one that is not lazy: a crash may
+// lose it, and nothing depends on it. Any other is on disk before anything acts on it.
+func lazy(e study.Event) bool {
+	switch e.(type) {
+	case study.Readings, study.Started, study.Measured:
+		return true
+	}
+	return false
 }
 
 // record dates an event, with the precision that the journal keeps.

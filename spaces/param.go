@@ -70,17 +70,10 @@ type Param struct {
 	Inactive Value `json:"inactive,omitzero"`
 	// Default is the value that is used today; none if it is not known.
 	Default Value `json:"default,omitzero"`
-	// Sure says that the best is expected near Default, and how surely: one of
-	// HardlySure, SomewhatSure and VerySure. Empty means that nothing is known of where it is.
+	// Sure says that the best is expected near Default, and how surely: hardly, somewhat or
+	// very. Empty means that nothing is known of where it is.
 	Sure string `json:"sure,omitempty"`
 }
-
-// How sure a person is that the best lies near a default.
-const (
-	HardlySure   = "hardly"
-	SomewhatSure = "somewhat"
-	VerySure     = "very"
-)
 
 // Problem is one thing wrong with a parameter. Field names the spec key at
 // fault: name, type, min, max, scale, step, format, choices, when, inactive or

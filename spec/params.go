@@ -154,7 +154,7 @@ func (t *table) domain(p *spaces.Param) {
 // guess reads where the best is expected: a default with more to it.
 func (t *table) guess(p *spaces.Param) {
 	guess := t.value("guess")
-	sure := t.oneOf("sure", spaces.SomewhatSure, spaces.HardlySure, spaces.SomewhatSure, spaces.VerySure)
+	sure := t.oneOf("sure", "somewhat", "hardly", "somewhat", "very")
 	switch {
 	case guess.IsValid() && t.has("default"):
 		t.Wrong("guess", "either is tried first; a guess also says where to look for better ones", "cannot stand beside default")

@@ -191,7 +191,7 @@ func TestSeveralObjectives(t *testing.T) {
 		o[1].Name != "speed" || o[1].Direction != study.Maximize || *o[1].Goal != 100 || o[1].Threshold != nil {
 		t.Errorf("objectives %+v", o)
 	}
-	if m := cfg.Metrics[2]; m.Name != "memory" || *m.Max != 8e9 || m.Min != nil || !m.Required() || cfg.Run.OKExit[1] != 3 {
+	if m := cfg.Metrics[2]; m.Name != "memory" || *m.Max != 8e9 || m.Min != nil || !m.Limited() || cfg.Run.OKExit[1] != 3 {
 		t.Errorf("constraint %+v, exit codes %v", m, cfg.Run.OKExit)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -43,7 +44,7 @@ func TestClimbIsLinear(t *testing.T) {
 // climb proposes and finishes n trials of a study with rungs.
 func climb(tb testing.TB, n int) *study.State {
 	tb.Helper()
-	c := study.Config{Metrics: []study.Metric{{Name: "loss", Rule: study.Rule{Metric: "loss"}, Direction: study.Minimize}},
+	c := study.Config{Metrics: []study.Metric{{Name: "loss", Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize}},
 		Params: []spaces.Param{{Name: "x", Kind: spaces.KindFloat, Max: 1}, {Name: "epochs", Kind: spaces.KindInt, Min: 1, Max: 27}},
 		Budget: study.Budget{Trials: 2 * n}, Prune: &study.Prune{Method: "asha", Resource: "epochs", Reduction: 3, MinResource: 1}}
 	st := &study.State{}

@@ -14,7 +14,6 @@ import (
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -272,8 +271,6 @@ type (
 	File = command.File
 	// Setting is a Value, a number or a template, at the dotted Path of such a file.
 	Setting = command.Setting
-	// Rule says how a metric is found in what a trial prints or writes; parser.Rule lists its fields.
-	Rule = parser.Rule
 	// Prune says when a running trial is stopped for its intermediate readings. Method is
 	// median, percentile, asha, patience, threshold or reachable; the other fields are the
 	// keys of the spec's table of that name: Percentile, Patience, Threshold, Slope, Factor,

@@ -41,7 +41,7 @@ func (s *State) Confirmations() []Confirmation {
 		out = append(out, Confirmation{Trial: t, N: len(t.Confirms), Mean: mean, Metrics: Combine(t.Confirms, "mean"), Margin: studentQuantile(n-1, 0.05) * sd / math.Sqrt(n), sd: sd})
 	}
 	slices.SortStableFunc(out, func(a, b Confirmation) int {
-		return cmp.Or(cmp.Compare(s.Config.Violation(a.Metrics), s.Config.Violation(b.Metrics)),
+		return cmp.Or(cmp.Compare(s.Config.violation(a.Metrics), s.Config.violation(b.Metrics)),
 			cmp.Compare(s.worth(b.Mean), s.worth(a.Mean)))
 	})
 	return out
@@ -88,7 +88,7 @@ func (s *State) contenders() []*Trial {
 		return s.Front()
 	}
 	best := s.Ranked()
-	held := slices.DeleteFunc(slices.Clone(best), func(t *Trial) bool { return s.Config.Violation(t.Metrics) > 0 })
+	held := slices.DeleteFunc(slices.Clone(best), func(t *Trial) bool { return s.Config.violation(t.Metrics) > 0 })
 	if len(held) == 0 {
 		return best[:min(Contenders, len(best))]
 	}

@@ -28,16 +28,6 @@ type Record struct {
 	Event   Event
 }
 
-// Lazy reports whether the record is written with the next one that is not lazy: a crash may
-// lose it, and nothing depends on it. Any other is on disk before anything acts on it.
-func (r Record) Lazy() bool {
-	switch r.Event.(type) {
-	case Readings, Started, Measured:
-		return true
-	}
-	return false
-}
-
 // Created is the first record of a journal.
 type Created struct {
 	ID          string `json:"id"`

@@ -189,19 +189,3 @@ func TestLastTrialEnds(t *testing.T) {
 		}
 	}
 }
-
-// Awaited are trials that were handed out, once the budget has no room for more.
-func TestAwaited(t *testing.T) {
-	for _, c := range []struct {
-		trials     int
-		hand, want bool
-	}{{2, true, true}, {2, false, false}, {3, true, false}} {
-		cfg := config()
-		cfg.Budget.Trials = c.trials
-		st := begun(t, cfg)
-		apply(t, st, study.Proposed{Trial: 2, Told: 1, Pending: []int{}, Values: values(0, 1), Hand: c.hand})
-		if got := st.Awaited(); got != c.want {
-			t.Errorf("%+v: %v", c, got)
-		}
-	}
-}

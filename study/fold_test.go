@@ -1,7 +1,6 @@
 package study_test
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -30,23 +29,6 @@ func TestCourseOfTheLastAttempt(t *testing.T) {
 	}
 	if measure(2, 1); one.MeasuredBy(1) != 0 || one.MeasuredBy(2) != 1 {
 		t.Errorf("then measured %d and %d", one.MeasuredBy(1), one.MeasuredBy(2))
-	}
-}
-
-// A course came in a burst if all of it came in the last tenth of a run that took a while.
-func TestBurst(t *testing.T) {
-	for _, c := range []struct {
-		took, first float64
-		steps       int
-		want        bool
-	}{{2, 1.8, 3, true}, {2, 1.7, 3, false}, {2, 1.8, 2, false}, {1.9, 1.8, 3, false}, {10, 9.5, 9, true}, {10, 5, 9, false}} {
-		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			trial := study.Trial{Took: time.Duration(c.took * float64(time.Second)), Measurements: make([]study.Measurement, c.steps)}
-			trial.Measurements[0].Seconds = c.first
-			if got := trial.Burst(); got != c.want {
-				t.Errorf("%+v: %v", c, got)
-			}
-		})
 	}
 }
 

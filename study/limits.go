@@ -84,9 +84,9 @@ func shortest(v float64, digits int, must func(float64) bool) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// Violation is the sum of what a trial's metrics are over each limit; 0 if they hold all.
+// violation is the sum of what a trial's metrics are over each limit; 0 if they hold all.
 // What is not known is no better than anything that is.
-func (c *Config) Violation(m outcomes) float64 {
+func (c *Config) violation(m outcomes) float64 {
 	sum := 0.0
 	for _, l := range c.AllLimits() {
 		over := l.Over(m)
@@ -110,7 +110,7 @@ func (s *State) Means(t *Trial) Reported {
 // Feasible reports whether a trial with a value holds every limit, by its Means, and at the
 // end of a study with noise by what the model expects.
 func (s *State) Feasible(t *Trial) bool {
-	return s.Config.Violation(s.Means(t)) == 0 && (!s.Doubtful(t) || len(t.Confirms) > 1)
+	return s.Config.violation(s.Means(t)) == 0 && (!s.Doubtful(t) || len(t.Confirms) > 1)
 }
 
 // StandingOf is the standing of a trial as people want to know it: whether it counts, and holds the limits.
@@ -135,9 +135,9 @@ func (s *State) Doubtful(t *Trial) bool {
 // that of its Means: what was confirmed and breaks one makes room on the front. One that is in
 // doubt comes after all that are not.
 func (s *State) violation(t *Trial) float64 {
-	v := s.Config.Violation(&t.Metrics)
+	v := s.Config.violation(&t.Metrics)
 	if v == 0 && s.Config.Several() {
-		return s.Config.Violation(s.Means(t))
+		return s.Config.violation(s.Means(t))
 	}
 	if v == 0 && s.Doubtful(t) {
 		v = math.SmallestNonzeroFloat64

@@ -65,9 +65,6 @@ type Metric struct {
 	Stop bool `json:"stop,omitempty"`
 }
 
-// Required reports whether a trial must report the metric to succeed.
-func (m Metric) Required() bool { return m.Direction != "" || m.Limited() }
-
 // StopsEarly reports whether a trial may be stopped for its readings of the metric: it has
 // a limit, and readings of it come while the trial runs.
 func (m Metric) StopsEarly() bool {

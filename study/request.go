@@ -14,7 +14,7 @@ type Action string
 
 // The actions.
 const (
-	ActionEnqueue Action = "enqueue" // Values, before the optimizer's next proposals
+	ActionEnqueue Action = "enqueue" // Values, see State.Complete, before the optimizer's next proposals
 	ActionExclude Action = "exclude" // the result of Trial
 	ActionInclude Action = "include" // it again
 	ActionRerun   Action = "rerun"   // the failures Rerun

@@ -97,7 +97,7 @@ func (s *State) reopens() bool {
 		return s.Unsafe() == ""
 	case EndGoal: // by a result that was taken out since
 		return !slices.ContainsFunc(s.Trials, func(t *Trial) bool {
-			return t.Succeeded() && s.Config.Violation(&t.Metrics) == 0 && s.reached(t)
+			return t.Succeeded() && s.Config.violation(&t.Metrics) == 0 && s.reached(t)
 		})
 	case endGap, endRegret: // which rest on all values
 		return slices.ContainsFunc(s.excluded(), func(t *Trial) bool { return s.outSince(t) && t.HasValue() })
@@ -216,11 +216,6 @@ func (s *State) Room() int {
 		return max(b-len(s.Trials), 0)
 	}
 	return 1 << 30
-}
-
-// Awaited reports whether trials that were handed out are all that is left.
-func (s *State) Awaited() bool {
-	return s.Room() == 0 && slices.ContainsFunc(s.Pending(), func(t *Trial) bool { return t.Hand })
 }
 
 // Observation is what the optimizer is told of a finished trial.

@@ -131,19 +131,6 @@ type Measurement struct {
 	Metrics Metrics `json:"metrics"`
 }
 
-const (
-	burstSteps   = 3   // of the course, at least
-	burstSeconds = 2   // that the trial took, at least
-	burstShare   = 0.9 // of its time, after which the first of them was read
-)
-
-// Burst reports whether all that the trial said of its course came at its end, as it does
-// from a program that does not flush its output: too late to stop it early.
-func (t *Trial) Burst() bool {
-	took := t.Took.Seconds()
-	return len(t.Measurements) >= burstSteps && took >= burstSeconds && t.Measurements[0].Seconds >= burstShare*took
-}
-
 // Attempt is when and where one attempt at a trial ran. Times that are not known, or
 // not yet, are zero.
 type Attempt struct {

@@ -141,7 +141,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 		return nil, dir, err
 	}
 	for _, values := range tried {
-		if err := s.Enqueue(values); err != nil {
+		if err := s.Do(study.Request{Action: study.ActionEnqueue, Values: values}); err != nil {
 			return nil, dir, errors.Join(err, s.Close())
 		}
 	}

@@ -104,7 +104,7 @@ func (f *Figures) bound(st *study.State) {
 	then := math.Inf(-1) // the best value that the bounds were made of
 	for _, n := range st.Order[:min(at.Told, len(st.Order))] {
 		t := st.Trials[n-1]
-		if t.Succeeded() && st.Config.Violation(&t.Metrics) == 0 {
+		if t.Succeeded() && len(st.Config.Broken(&t.Metrics)) == 0 {
 			then = math.Max(then, turn(t.Value))
 		}
 	}
