@@ -36,11 +36,6 @@ func newQuestion(s *study.State, told int) question {
 			q.tell = append(q.tell, s.Observation(t))
 		}
 	}
-	for _, t := range s.Pending() {
-		if !t.Outside {
-			q.query.Pending = append(q.query.Pending, optimizer.Pending{Trial: t.Number, Point: t.Point})
-		}
-	}
 	return q
 }
 

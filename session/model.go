@@ -31,11 +31,7 @@ func LoadModel(dir string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := st.Search.Settings
-	if m := settings.Method; m != "" && m != optimizer.MethodLBO {
-		settings = optimizer.Settings{}
-	}
-	opt, err := taught(st, settings, optimizer.New)
+	opt, err := taught(st, st.Search.Model, optimizer.New)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +54,9 @@ func (m *Model) Predict(ctx context.Context, v spaces.Values) (Prediction, error
 	if err != nil {
 		return Prediction{}, err
 	}
-	e, err := m.of.Explain(ctx, m.state.Query(len(m.state.Trials)+1), []spaces.Point{point})
+	q := m.state.Query(len(m.state.Trials) + 1)
+	q.Pending = nil // they would change what is proposed, and not what is expected
+	e, err := m.of.Explain(ctx, q, []spaces.Point{point})
 	if err != nil {
 		return Prediction{}, err
 	}

@@ -89,6 +89,7 @@ func (r *replay) ask(ctx context.Context, e study.Proposed) error {
 			q.tell = append(q.tell, r.state.Observation(t))
 		}
 	}
+	q.query.Pending = nil
 	for _, n := range e.Pending {
 		t, err := r.state.Trial(n)
 		if err != nil {

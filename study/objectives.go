@@ -68,9 +68,15 @@ func (c *Config) thresholds() []float64 {
 	})
 }
 
-// Query asks the optimizer for a trial.
+// Query asks the optimizer for a trial beside those that are pending.
 func (s *State) Query(trial int) optimizer.Query {
-	return optimizer.Query{Trial: trial, Thresholds: s.Config.thresholds(), Enough: s.tolerated()}
+	q := optimizer.Query{Trial: trial, Thresholds: s.Config.thresholds(), Enough: s.tolerated()}
+	for _, t := range s.Pending() {
+		if !t.Outside {
+			q.Pending = append(q.Pending, optimizer.Pending{Trial: t.Number, Point: t.Point})
+		}
+	}
+	return q
 }
 
 // Front lists the trials with a value that no other dominates, the best in the first objective

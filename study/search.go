@@ -25,6 +25,9 @@ type Search struct {
 	// Settings are those of the optimizer. With a resource the first proposals are cheap, and
 	// unless the config says how many of them there are, there are η times as many.
 	Settings optimizer.Settings
+	// Model are the settings of who looks at the study with a model: those, or the default ones
+	// where the method has none.
+	Model optimizer.Settings
 
 	resource string
 	rungs    []int // amounts of the resource, the smallest first; none without one
@@ -45,7 +48,7 @@ func (c *Config) spaces() (*spaces.Space, *Search, error) {
 		return nil, nil, err
 	}
 	if searchErr != nil {
-		search = &Search{Space: space, Settings: c.Optimizer}
+		search = &Search{Space: space, Settings: c.Optimizer, Model: c.Optimizer}
 	}
 	return space, search, nil
 }
@@ -75,6 +78,9 @@ func (c *Config) Search() (*Search, error) {
 	}
 	if o := &s.Settings; o.Design == "walk" && (s.resource != "" || c.Several()) {
 		o.Design = "" // a walk follows one value, and trials that continue others would break it off
+	}
+	if m := s.Settings.Method; m == "" || m == optimizer.MethodLBO {
+		s.Model = s.Settings
 	}
 	return s, nil
 }

@@ -86,12 +86,8 @@ var errFew = errors.New("too few trials have succeeded for a model")
 // known are the observations that a model is told, and the query after them.
 func (s *Study) known() ([]optimizer.Observation, optimizer.Query) {
 	st := s.state
-	q := optimizer.Query{Trial: len(st.Trials) + 1}
-	for _, t := range st.Pending() {
-		if !t.Outside {
-			q.Pending = append(q.Pending, optimizer.Pending{Trial: t.Number, Point: t.Point})
-		}
-	}
+	next := len(st.Trials) + 1
+	q := optimizer.Query{Trial: next, Pending: st.Query(next).Pending}
 	var out []optimizer.Observation
 	best := lists.Map(s.ranked[:min(mostTold/3, len(s.ranked))], func(t *Trial) int { return t.Number })
 	every := (len(st.Order)-1)/mostTold + 1
@@ -107,12 +103,7 @@ func (s *Study) known() ([]optimizer.Observation, optimizer.Query) {
 
 // told is an optimizer that knows the observations.
 func (s *Study) told(observations []optimizer.Observation) (optimizer.Explainer, error) {
-	search := s.state.Search
-	settings := search.Settings
-	if m := settings.Method; m != "" && m != optimizer.MethodLBO {
-		settings = optimizer.Settings{} // a method without a model is looked at with that of one that has
-	}
-	opt, err := optimizer.New(search.Space, s.state.Config.Seed, settings, s.state.Inherited()...)
+	opt, err := optimizer.New(s.state.Search.Space, s.state.Config.Seed, s.state.Search.Model, s.state.Inherited()...)
 	if err != nil {
 		return nil, err
 	}
