@@ -143,7 +143,7 @@ func (f folder) beat() time.Time {
 }
 
 // Where implements kinds.Locator: it says which job runs the attempt in dir, and on which node.
-func (l *Launcher) Where(dir string) (job string, alive bool) {
+func (l program) Where(dir string) (job string, alive bool) {
 	f, in := folderOf(dir), new(intent)
 	_, _ = f.readJSON(intentName, in)
 	text, _ := f.read(beatName)

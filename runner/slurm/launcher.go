@@ -34,6 +34,9 @@ type Launcher struct {
 	pool   *pool
 }
 
+// program is a Launcher with what only lbotune itself asks of one.
+type program struct{ *Launcher }
+
 var _ interface {
 	kinds.Rejoiner
 	kinds.Previewer
@@ -42,7 +45,7 @@ var _ interface {
 	kinds.Canceller
 	kinds.Releaser
 	kinds.Detacher
-} = (*Launcher)(nil)
+} = program{}
 
 func (l *Launcher) log(message string, err error) {
 	if l.Log != nil {

@@ -91,7 +91,7 @@ func newLauncher(text []byte, at kinds.Site) (kinds.Rejoiner, error) {
 	if err := json.Unmarshal(text, &l.Settings); err != nil {
 		return nil, fmt.Errorf("settings of Slurm: %w", err)
 	}
-	return l, nil
+	return program{l}, nil
 }
 
 // readSettings reads what a spec says of Slurm.

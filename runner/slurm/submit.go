@@ -86,7 +86,7 @@ func (f folder) avoid() []string {
 
 // Preview returns what sbatch would be given for a job, or for pilots. An error beside it
 // says why Slurm would not take that.
-func (l *Launcher) Preview(ctx context.Context, job runner.Job) (string, error) {
+func (l program) Preview(ctx context.Context, job runner.Job) (string, error) {
 	f := folderOf(job.Dir)
 	in := intent{Name: "lbotune-" + oddRE.ReplaceAllString(job.ID, "-"), Job: orderOf(job)}
 	var text strings.Builder
@@ -128,7 +128,7 @@ type relay struct {
 }
 
 // Detach implements kinds.Detacher.
-func (l *Launcher) Detach(command []string) kinds.Relay { return relay{l, command} }
+func (l program) Detach(command []string) kinds.Relay { return relay{l.Launcher, command} }
 
 // Names of a relay's files.
 const (
@@ -198,7 +198,7 @@ func (r relay) End(ctx context.Context) error {
 }
 
 // Left implements kinds.Canceller. The jobs of a copied study are the original's.
-func (l *Launcher) Left(dir string) bool {
+func (l program) Left(dir string) bool {
 	f, in := folderOf(dir), new(intent)
 	if _, err := f.readJSON(intentName, in); err == nil && in.Inode != f.inode() {
 		return false
@@ -207,7 +207,7 @@ func (l *Launcher) Left(dir string) bool {
 }
 
 // Cancel implements kinds.Canceller.
-func (l *Launcher) Cancel(ctx context.Context, dir string) (bool, error) {
+func (l program) Cancel(ctx context.Context, dir string) (bool, error) {
 	f, in := folderOf(dir), new(intent)
 	if _, err := f.readJSON(intentName, in); err != nil || !l.Left(dir) {
 		return false, err
