@@ -114,7 +114,7 @@ func probability(_ *ask, best float64, mode string) pointwise {
 func confidence(a *ask, best float64, mode string) pointwise {
 	beta, stated := a.set.Beta.Number()
 	if !stated {
-		beta = acquisition.Beta(a.set.Beta.word, a.past.space.Len(), len(a.past.y)+len(a.pending))
+		beta = acquisition.Beta(string(a.set.Beta), a.past.space.Len(), len(a.past.y)+len(a.pending))
 	}
 	return func(mu, sigma, lo, up float64) acquisition.Value {
 		if mode != "reject" {

@@ -11,8 +11,8 @@ import (
 // noise on top, no observation's cone comes up to the best value.
 func TestExcludedShareAllowsForNoise(t *testing.T) {
 	for name, set := range map[string]Settings{
-		"estimated": {Noise: Number(0.1)},
-		"stated":    {Noise: Number(0.1), LipschitzConstant: 3},
+		"estimated": {Noise: "0.1"},
+		"stated":    {Noise: "0.1", LipschitzConstant: 3},
 	} {
 		set.Metric, set.Warp = "cube", "identity"
 		o, err := New(squareSpace(t), 3, set)

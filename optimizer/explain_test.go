@@ -132,7 +132,7 @@ func TestExplainsWhatItHasNotSeen(t *testing.T) {
 
 func TestExplainsAStatedLipschitzConstantExactly(t *testing.T) {
 	const constant = 20.0
-	e, told := explainer(t, 15, optimizer.Settings{LipschitzConstant: constant, Noise: optimizer.Number(0)}, never)
+	e, told := explainer(t, 15, optimizer.Settings{LipschitzConstant: constant, Noise: "0"}, never)
 	points := somePoints(50)
 	for i, b := range explain(t, e, 16, points).Beliefs {
 		lower, upper := math.Inf(-1), math.Inf(1)
@@ -152,7 +152,7 @@ func TestExplainsAStatedLipschitzConstantExactly(t *testing.T) {
 func TestExplainsWhatAConstantExcludes(t *testing.T) {
 	points := []spaces.Point{{0.9, 0.1}, {0.8, 0.3}, {0.05, 0.05}, {0.3, 0.69}}
 	explain := func(constant float64) optimizer.Explanation {
-		opt, _ := explainer(t, 12, optimizer.Settings{LipschitzConstant: constant, Noise: optimizer.Number(0)}, never)
+		opt, _ := explainer(t, 12, optimizer.Settings{LipschitzConstant: constant, Noise: "0"}, never)
 		e, err := opt.Explain(t.Context(), optimizer.Query{Trial: 13}, points)
 		if err != nil {
 			t.Fatal(err)
@@ -269,7 +269,7 @@ func TestGapOfAStatedConstantIsACertificate(t *testing.T) {
 	const top = 5.0
 	for _, n := range []int{4, 12, 40, 120} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			e, _ := explainer(t, n, optimizer.Settings{LipschitzConstant: constant, Noise: optimizer.Number(0)}, never)
+			e, _ := explainer(t, n, optimizer.Settings{LipschitzConstant: constant, Noise: "0"}, never)
 			x := explain(t, e, n+1, nil)
 			if x.Lipschitz == nil || x.Lipschitz.Gap == nil || !x.Lipschitz.Stated {
 				t.Fatalf("%d trials: no certificate: %+v", n, x.Lipschitz)
@@ -288,7 +288,7 @@ func TestGapOfAStatedConstantIsACertificate(t *testing.T) {
 }
 
 func TestNoGapUnderARefutedConstant(t *testing.T) {
-	e, _ := explainer(t, 30, optimizer.Settings{LipschitzConstant: 0.5, Noise: optimizer.Number(0)}, never)
+	e, _ := explainer(t, 30, optimizer.Settings{LipschitzConstant: 0.5, Noise: "0"}, never)
 	if x := explain(t, e, 31, nil); x.Lipschitz.Gap != nil {
 		t.Errorf("gap %v under a constant that the trials refute", *x.Lipschitz.Gap)
 	}

@@ -81,9 +81,9 @@ func TestEverySelectable(t *testing.T) {
 		"pi off":        {optimizer.Settings{Acquisition: "pi", Lipschitz: "off"}, 0.1, "acquisition"},
 		"ucb reject":    {optimizer.Settings{Acquisition: "ucb", Lipschitz: "reject"}, 0.5, "acquisition"},
 		"ucb off":       {optimizer.Settings{Acquisition: "ucb", Lipschitz: "off"}, 0.5, "acquisition"},
-		"ucb fixed":     {optimizer.Settings{Acquisition: "ucb", Beta: optimizer.Number(4)}, 0.5, "acquisition"},
-		"ucb kandasamy": {optimizer.Settings{Acquisition: "ucb", Beta: optimizer.Word("kandasamy")}, 1.5, "acquisition"},
-		"ucb group":     {optimizer.Settings{Acquisition: "ucb", Beta: optimizer.Word("group")}, 0.5, "acquisition"},
+		"ucb fixed":     {optimizer.Settings{Acquisition: "ucb", Beta: "4"}, 0.5, "acquisition"},
+		"ucb kandasamy": {optimizer.Settings{Acquisition: "ucb", Beta: "kandasamy"}, 1.5, "acquisition"},
+		"ucb group":     {optimizer.Settings{Acquisition: "ucb", Beta: "group"}, 0.5, "acquisition"},
 		"ts off":        {optimizer.Settings{Acquisition: "ts", Lipschitz: "off"}, 0.5, "acquisition"},
 		"ts rff":        {optimizer.Settings{Acquisition: "ts", Thompson: "rff"}, 0.5, "acquisition"},
 		"ts truncate":   {optimizer.Settings{Acquisition: "ts", Lipschitz: "truncate"}, 0.5, "acquisition"},
@@ -105,8 +105,8 @@ func TestEverySelectable(t *testing.T) {
 		"log":           {optimizer.Settings{Warp: "log"}, 0.1, "acquisition"},
 		"asinh":         {optimizer.Settings{Warp: "asinh"}, 0.1, "acquisition"},
 		"yeo-johnson":   {optimizer.Settings{Warp: "yeo-johnson"}, 0.1, "acquisition"},
-		"noise 0":       {optimizer.Settings{Noise: optimizer.Number(0)}, 0.1, "acquisition"},
-		"noise 1":       {optimizer.Settings{Noise: optimizer.Number(1)}, 0.5, "acquisition"},
+		"noise 0":       {optimizer.Settings{Noise: "0"}, 0.1, "acquisition"},
+		"noise 1":       {optimizer.Settings{Noise: "1"}, 0.5, "acquisition"},
 		"lipschitz":     {optimizer.Settings{Method: "lipschitz"}, 2, "Lipschitz"},
 		"paper":         {optimizer.Settings{Preset: "paper"}, 0.5, "uniform within the Lipschitz bounds"},
 		"paper ts":      {optimizer.Settings{Preset: "paper", Acquisition: "ts"}, 0.5, "acquisition"},
@@ -146,7 +146,7 @@ func TestHugeBetaIsRescued(t *testing.T) {
 	if effort.Sequential(true, false, false) {
 		t.Skip("runs many studies")
 	}
-	huge := optimizer.Number(1e16)
+	const huge = "1e16"
 	plain := optimizer.Settings{Acquisition: "ucb", Beta: huge, Local: "off", Lipschitz: "off"}
 	bounded := optimizer.Settings{Acquisition: "ucb", Beta: huge, Local: "off"}
 	p := hartmann3()

@@ -229,7 +229,7 @@ func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 	set := a.set
 	set.LipschitzConstant = 0 // which is in the objectives' units, as noise is
 	if sd, _ := set.Noise.Number(); sd > 0 {
-		set.Noise = Word(auto)
+		set.Noise = auto
 	}
 	scalar := newLBO(newHistory(a.past.space, mix(a.past.seed+uint64(a.trial))), set)
 	for _, o := range a.past.told {

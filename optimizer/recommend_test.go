@@ -164,7 +164,7 @@ func gainsOf(t *testing.T, space *spaces.Space, today spaces.Point, f func([]flo
 // A gain that no number holds is none: a study could not be closed with it.
 func TestGainIsFinite(t *testing.T) {
 	space := cube(1)
-	opt := newOptimizer(t, space, 1, optimizer.Settings{Noise: optimizer.Number(1e306)})
+	opt := newOptimizer(t, space, 1, optimizer.Settings{Noise: "1e306"})
 	rng := rand.New(rand.NewPCG(1, 1))
 	p := optimizer.Proposal{Point: spaces.Point{0}, Origin: optimizer.OriginDefault}
 	for trial := 1; trial <= 30; trial++ {

@@ -196,15 +196,15 @@ func (s Settings) Resolved(d int) Settings {
 		}
 		*v = cmp.Or(*v, c.allowed[0])
 	}
-	kappa, every, size, beta := 2.0, defaultExploreEvery, max(leastDesign, min(d+1, mostDesign)), "dragonfly"
+	kappa, every, size, beta := 2.0, defaultExploreEvery, max(leastDesign, min(d+1, mostDesign)), WordOrNumber("dragonfly")
 	if paper {
 		kappa, every, size, beta = 10, 4, 3*d, "kandasamy"
 	}
 	s.Kappa = cmp.Or(s.Kappa, kappa)
 	s.ExploreEvery = cmp.Or(s.ExploreEvery, every)
 	s.DesignSize = cmp.Or(s.DesignSize, size)
-	s.Beta = cmp.Or(s.Beta, Word(beta))
-	s.Noise = cmp.Or(s.Noise, Word(auto))
+	s.Beta = cmp.Or(s.Beta, beta)
+	s.Noise = cmp.Or(s.Noise, auto)
 	return s
 }
 

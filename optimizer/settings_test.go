@@ -17,7 +17,7 @@ import (
 func TestValidateReportsEveryProblem(t *testing.T) {
 	bad := optimizer.Settings{
 		Method: "lb0", Acquisition: "eii", Kappa: -1, LipschitzConstant: math.NaN(), DesignSize: -3,
-		Beta: optimizer.Word("huge"), Noise: optimizer.Number(-0.1), Warp: "box-cox",
+		Beta: "huge", Noise: "-0.1", Warp: "box-cox",
 	}
 	var got []string
 	for _, p := range bad.Validate() {
@@ -102,6 +102,9 @@ noise = 0.05
 func TestWordOrNumberRefusesOtherTypes(t *testing.T) {
 	var s optimizer.Settings
 	if _, err := toml.Decode("noise = true", &s); err == nil || err.Error() != `toml: line 1 (last key "noise"): found true; want a number or a word` {
+		t.Error(err)
+	}
+	if _, err := toml.Decode(`noise = "0.1"`, &s); err == nil || !strings.HasSuffix(err.Error(), `found "0.1"; want a number or a word`) {
 		t.Error(err)
 	}
 	if b, _ := json.Marshal(optimizer.Settings{}); string(b) != "{}" {

@@ -134,7 +134,7 @@ func TestWalkKeepsToWhatIsBetter(t *testing.T) {
 			}
 			return 0
 		}},
-		"noise": {Settings{Design: walking, Noise: Number(1)}, func(p spaces.Point) float64 { return p[0] + p[1] + p[2] }},
+		"noise": {Settings{Design: walking, Noise: "1"}, func(p spaces.Point) float64 { return p[0] + p[1] + p[2] }},
 	} {
 		for _, o := range begun(t, space, c.set, 1, 7, c.f) {
 			if len(changed(o.Proposal.Point, space.Center())) > 1 {

@@ -5,43 +5,38 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 )
 
-// WordOrNumber is a setting that is either a word, such as "auto", or a
-// number. The zero WordOrNumber is neither and means the default.
-type WordOrNumber struct {
-	word     string
-	number   float64
-	isNumber bool
-}
-
-// Word returns the setting that holds a word.
-func Word(w string) WordOrNumber { return WordOrNumber{word: w} }
-
-// Number returns the setting that holds a number.
-func Number(x float64) WordOrNumber { return WordOrNumber{number: x, isNumber: true} }
+// WordOrNumber is a setting that is either a word, such as "auto", or a number, such as "0.1".
+// An empty one means the default.
+type WordOrNumber string
 
 // Number returns the number, and false if s holds a word or nothing.
-func (s WordOrNumber) Number() (float64, bool) { return s.number, s.isNumber }
+func (s WordOrNumber) Number() (float64, bool) {
+	x, err := strconv.ParseFloat(string(s), 64)
+	return x, err == nil
+}
 
 // problem says what is wrong with s, given the allowed words; numbers must be
 // finite and not negative.
 func (s WordOrNumber) problem(words []string) string {
+	x, number := s.Number()
 	switch {
-	case s.isNumber && (!(s.number >= 0) || math.IsInf(s.number, 0)):
-		return fmt.Sprintf("found %v; want a number that is not negative, or %s", s.number, list(words))
-	case s.word != "" && !slices.Contains(words, s.word):
-		return fmt.Sprintf("found %q; allowed are %s and a number", s.word, list(words))
+	case number && (!(x >= 0) || math.IsInf(x, 0)):
+		return fmt.Sprintf("found %v; want a number that is not negative, or %s", x, list(words))
+	case !number && s != "" && !slices.Contains(words, string(s)):
+		return fmt.Sprintf("found %q; allowed are %s and a number", string(s), list(words))
 	}
 	return ""
 }
 
 // MarshalJSON writes a JSON number or string.
 func (s WordOrNumber) MarshalJSON() ([]byte, error) {
-	if s.isNumber {
-		return json.Marshal(s.number)
+	if x, number := s.Number(); number {
+		return json.Marshal(x)
 	}
-	return json.Marshal(s.word)
+	return json.Marshal(string(s))
 }
 
 // UnmarshalJSON reads a JSON number or string.
@@ -57,13 +52,15 @@ func (s *WordOrNumber) UnmarshalJSON(b []byte) error {
 func (s *WordOrNumber) UnmarshalTOML(v any) error {
 	switch v := v.(type) {
 	case string:
-		*s = Word(v)
+		*s = WordOrNumber(v)
+		if _, number := s.Number(); !number {
+			return nil
+		}
 	case int64:
-		*s = Number(float64(v))
+		return s.UnmarshalTOML(float64(v))
 	case float64:
-		*s = Number(v)
-	default:
-		return fmt.Errorf("found %v; want a number or a word", v)
+		*s = WordOrNumber(strconv.FormatFloat(v, 'g', -1, 64))
+		return nil
 	}
-	return nil
+	return fmt.Errorf("found %#v; want a number or a word", v)
 }

@@ -313,7 +313,7 @@ func (r *reproduction) betaJobs() []job {
 	for _, j := range r.mainJobs() {
 		if acq, way, _ := strings.Cut(j.variant, "-"); acq == "ucb" {
 			j.variant = "ucb16-" + way
-			j.settings.Beta = optimizer.Number(1e16)
+			j.settings.Beta = "1e16"
 			jobs = append(jobs, j)
 			if way == estimated {
 				j.variant = "tucb16-" + way
