@@ -38,7 +38,7 @@ type interrupted struct {
 }
 
 func interruptions() []interrupted {
-	paper := optimizer.Settings{Preset: optimizer.PresetPaper}
+	paper := optimizer.Settings{Preset: "paper"}
 	paperTS := paper
 	paperTS.Acquisition = "ts"
 	return []interrupted{
@@ -57,9 +57,9 @@ func interruptions() []interrupted {
 		{name: "safety", set: optimizer.Settings{SafetyConstant: 0.1}},
 		{name: "a related study", earlier: 1},
 		{name: "a related study and a contradicted one", earlier: 2},
-		{name: "random", set: optimizer.Settings{Method: optimizer.MethodRandom}},
-		{name: "sobol", set: optimizer.Settings{Method: optimizer.MethodSobol}},
-		{name: "lipschitz", set: optimizer.Settings{Method: optimizer.MethodLipschitz}},
+		{name: "random", set: optimizer.Settings{Method: "random"}},
+		{name: "sobol", set: optimizer.Settings{Method: "sobol"}},
+		{name: "lipschitz", set: optimizer.Settings{Method: "lipschitz"}},
 	}
 }
 

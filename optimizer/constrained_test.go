@@ -103,7 +103,7 @@ func TestConstraintsAreHeld(t *testing.T) {
 			var model, random []float64
 			for seed := uint64(1); seed <= seeds; seed++ {
 				model = append(model, solve(t, c, optimizer.Settings{}, seed, trials, 0)-c.best)
-				random = append(random, solve(t, c, optimizer.Settings{Method: optimizer.MethodRandom}, seed, trials, 0)-c.best)
+				random = append(random, solve(t, c, optimizer.Settings{Method: "random"}, seed, trials, 0)-c.best)
 			}
 			slices.SortFunc(model, cmp.Compare[float64])
 			slices.SortFunc(random, cmp.Compare[float64])
@@ -118,7 +118,7 @@ func TestConstraintsAreHeld(t *testing.T) {
 // Noise in the value and in the constraints does not keep the search from the region.
 func TestNoisyConstraints(t *testing.T) {
 	c := constrainedProblems[2]
-	got, random := solve(t, c, optimizer.Settings{}, 1, 50, 0.05), solve(t, c, optimizer.Settings{Method: optimizer.MethodRandom}, 1, 50, 0.05)
+	got, random := solve(t, c, optimizer.Settings{}, 1, 50, 0.05), solve(t, c, optimizer.Settings{Method: "random"}, 1, 50, 0.05)
 	if !(got-c.best < 0.5*(random-c.best)) {
 		t.Errorf("regret %.3g, and at random %.3g", got-c.best, random-c.best)
 	}

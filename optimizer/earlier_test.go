@@ -80,7 +80,7 @@ func TestEarlierStudiesThatCannotBe(t *testing.T) {
 		set optimizer.Settings
 		e   optimizer.Earlier
 	}{
-		"method random does not learn from earlier studies; lbo does":         {optimizer.Settings{Method: optimizer.MethodRandom}, good},
+		"method random does not learn from earlier studies; lbo does":         {optimizer.Settings{Method: "random"}, good},
 		"earlier study 1: 2 results are too few for a model; want at least 3": {e: optimizer.Earlier{Points: good.Points[:2], Values: good.Values[:2]}},
 	} {
 		t.Run(want, func(t *testing.T) {

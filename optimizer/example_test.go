@@ -214,7 +214,7 @@ func (b *bisection) Tell(o optimizer.Observation) error {
 func ExampleNew() {
 	_, err := optimizer.New(line(), 1, optimizer.Settings{Acquisition: "ie", Kappa: -1})
 	fmt.Println(err)
-	opt, err := optimizer.New(line(), 1, optimizer.Settings{Method: optimizer.MethodRandom})
+	opt, err := optimizer.New(line(), 1, optimizer.Settings{Method: "random"})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func TestProposalsAreThoseRecorded(t *testing.T) {
 		{name: "mixed", mixed: true},
 		{name: "noisy", noise: 0.3},
 		{name: "ucb", set: optimizer.Settings{Acquisition: "ucb"}},
-		{name: "paper", set: optimizer.Settings{Preset: optimizer.PresetPaper}},
+		{name: "paper", set: optimizer.Settings{Preset: "paper"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

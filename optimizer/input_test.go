@@ -10,7 +10,7 @@ import (
 )
 
 func TestNewNeedsASpace(t *testing.T) {
-	for _, method := range []string{optimizer.MethodLBO, optimizer.MethodRandom, optimizer.MethodSobol, optimizer.MethodGrid, optimizer.MethodLipschitz} {
+	for _, method := range []string{"lbo", "random", "sobol", "grid", "lipschitz"} {
 		t.Run(method, func(t *testing.T) {
 			for name, space := range map[string]*spaces.Space{"nil": nil, "empty": {}} {
 				if _, err := optimizer.New(space, 1, optimizer.Settings{Method: method}); err == nil || !strings.Contains(err.Error(), "at least one parameter") {

@@ -365,7 +365,7 @@ func TestRelationsAreFollowed(t *testing.T) {
 		}
 		return -math.Hypot(p[0]-0.8, p[1]-0.6)
 	}
-	all := []optimizer.Settings{{}, {Acquisition: "ucb", Design: "sobol"}, {Maximizer: "direct"}, {Preset: optimizer.PresetPaper}, {Acquisition: "ts"}}
+	all := []optimizer.Settings{{}, {Acquisition: "ucb", Design: "sobol"}, {Maximizer: "direct"}, {Preset: "paper"}, {Acquisition: "ts"}}
 	for _, s := range all[:effort.Sequential(3, len(all), len(all))] {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			t.Parallel()
@@ -395,7 +395,7 @@ func TestThinSpacesAreSearched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, method := range []string{optimizer.MethodLBO, optimizer.MethodRandom, optimizer.MethodSobol, optimizer.MethodLipschitz} {
+	for _, method := range []string{"lbo", "random", "sobol", "lipschitz"} {
 		t.Run(method, func(t *testing.T) {
 			best := math.Inf(-1)
 			told := runStudy(t, newOptimizer(t, space, 1, optimizer.Settings{Method: method}), 12, func(p spaces.Point) float64 {

@@ -28,7 +28,7 @@ const (
 
 func (l *adaLIPO) Tell(o Observation) error {
 	if len(o.Values) > 1 {
-		return fmt.Errorf("telling trial %d: method %s takes one objective; found %d values", o.Trial, MethodLipschitz, len(o.Values))
+		return fmt.Errorf("telling trial %d: method %s takes one objective; found %d values", o.Trial, methodLipschitz, len(o.Values))
 	}
 	if err := l.past.add(o); err != nil {
 		return err

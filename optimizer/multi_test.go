@@ -110,7 +110,7 @@ func TestFrontIsFound(t *testing.T) {
 			var model, random []float64
 			for seed := uint64(1); seed <= effort.Sequential(uint64(1), 3, 5); seed++ {
 				model = append(model, volumeOf(t, c, optimizer.Settings{}, seed, trials, nil))
-				random = append(random, volumeOf(t, c, optimizer.Settings{Method: optimizer.MethodRandom}, seed, times*trials, nil))
+				random = append(random, volumeOf(t, c, optimizer.Settings{Method: "random"}, seed, times*trials, nil))
 			}
 			slices.SortFunc(model, cmp.Compare[float64])
 			slices.SortFunc(random, cmp.Compare[float64])
@@ -124,7 +124,7 @@ func TestFrontIsFound(t *testing.T) {
 		t.Parallel()
 		limit := func(x []float64) float64 { return 0.4 - x[0] } // the left part of the front is out of bounds
 		model := volumeOf(t, severalProblems[0], optimizer.Settings{}, 1, 40, limit)
-		random := volumeOf(t, severalProblems[0], optimizer.Settings{Method: optimizer.MethodRandom}, 1, 160, limit)
+		random := volumeOf(t, severalProblems[0], optimizer.Settings{Method: "random"}, 1, 160, limit)
 		if !(model > random) {
 			t.Errorf("volume %v, and of four times as many random points %v", model, random)
 		}

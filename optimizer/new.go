@@ -20,21 +20,21 @@ func New(space *spaces.Space, seed uint64, settings Settings, earlier ...Earlier
 	}
 	s := settings.Resolved(space.Len())
 	h := newHistory(space, seed)
-	if len(earlier) > 0 && s.Method != MethodLBO {
-		return nil, fmt.Errorf("method %s does not learn from earlier studies; %s does", s.Method, MethodLBO)
+	if len(earlier) > 0 && s.Method != methodLBO {
+		return nil, fmt.Errorf("method %s does not learn from earlier studies; %s does", s.Method, methodLBO)
 	}
 	switch s.Method {
-	case MethodRandom:
+	case methodRandom:
 		return &filling{h, random}, nil
-	case MethodSobol:
+	case methodSobol:
 		return &filling{h, sobolSequence}, nil
-	case MethodGrid:
+	case methodGrid:
 		g, err := newGrid(space)
 		if err != nil {
 			return nil, err
 		}
 		return &filling{h, g.next}, nil
-	case MethodLipschitz:
+	case methodLipschitz:
 		return &adaLIPO{past: h}, nil
 	}
 	l := newLBO(h, s)

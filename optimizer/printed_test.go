@@ -13,7 +13,7 @@ func printed(t *testing.T, answer string, twice bool) (centre, rejected int) {
 	valley := rosenbrock(2)
 	valley.low, valley.high = []float64{-30, -30}, []float64{30, 30}
 	space, _ := objective(t, valley)
-	opt, err := optimizer.New(space, 3, optimizer.Settings{Preset: optimizer.PresetPaper, Acquisition: "ucb",
+	opt, err := optimizer.New(space, 3, optimizer.Settings{Preset: "paper", Acquisition: "ucb",
 		Hyperparameters: "map", Design: "random"})
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func TestSafetyIsNeverViolated(t *testing.T) {
 			t.Fatal(err)
 		}
 		constant := math.Pow(10, 4*rng.Float64()-2)
-		set := []Settings{{}, {}, {}, {Acquisition: "ts"}, {Acquisition: "ucb", Explore: "random"}, {Preset: PresetPaper}, {Local: off, Design: "sobol"}}[rng.IntN(7)]
+		set := []Settings{{}, {}, {}, {Acquisition: "ts"}, {Acquisition: "ucb", Explore: "random"}, {Preset: presetPaper}, {Local: off, Design: "sobol"}}[rng.IntN(7)]
 		set.SafetyConstant = constant
 		opt, err := New(space, uint64(run), set)
 		if err != nil {

@@ -98,13 +98,13 @@ type Settings struct {
 
 // The words that a setting may hold, the default first.
 const (
-	MethodLBO       = "lbo"
-	MethodRandom    = "random"
-	MethodLipschitz = "lipschitz"
-	MethodSobol     = "sobol"
-	MethodGrid      = "grid"
+	methodLBO       = "lbo"
+	methodRandom    = "random"
+	methodLipschitz = "lipschitz"
+	methodSobol     = "sobol"
+	methodGrid      = "grid"
 
-	PresetPaper = "paper"
+	presetPaper = "paper"
 
 	auto = "auto"
 	on   = "on"
@@ -123,8 +123,8 @@ type choice struct {
 
 func choices() []choice {
 	return []choice{
-		{"method", func(s *Settings) *string { return &s.Method }, []string{MethodLBO, MethodRandom, MethodSobol, MethodGrid, MethodLipschitz}, ""},
-		{"preset", func(s *Settings) *string { return &s.Preset }, []string{"default", PresetPaper}, ""},
+		{"method", func(s *Settings) *string { return &s.Method }, []string{methodLBO, methodRandom, methodSobol, methodGrid, methodLipschitz}, ""},
+		{"preset", func(s *Settings) *string { return &s.Preset }, []string{"default", presetPaper}, ""},
 		{"acquisition", func(s *Settings) *string { return &s.Acquisition }, []string{"ei", "pi", "ucb", "ts"}, ""},
 		{"lipschitz", func(s *Settings) *string { return &s.Lipschitz }, []string{"truncate", "clip", "reject", off}, ""},
 		{"estimator", func(s *Settings) *string { return &s.Estimator }, []string{"corrected", "slope", "gradient"}, "slope"},
@@ -165,8 +165,8 @@ func (s Settings) Validate() []problem {
 	if l := s.LipschitzConstant; !(l >= 0) || math.IsInf(l, 0) {
 		bad("lipschitz_constant", "found %v; want a positive number, or 0 to have it estimated", l)
 	}
-	if l := s.SafetyConstant; !(l >= 0) || math.IsInf(l, 0) || l > 0 && s.Method != "" && s.Method != MethodLBO {
-		bad("method", "found %s, with a safety constant of %v; only %s, with a positive constant, keeps a limit", s.Method, l, MethodLBO)
+	if l := s.SafetyConstant; !(l >= 0) || math.IsInf(l, 0) || l > 0 && s.Method != "" && s.Method != methodLBO {
+		bad("method", "found %s, with a safety constant of %v; only %s, with a positive constant, keeps a limit", s.Method, l, methodLBO)
 	}
 	if k := s.Kappa; k != 0 && !(k > 0) || math.IsInf(k, 0) {
 		bad("kappa", "found %v; want a positive number", k)
@@ -185,7 +185,7 @@ func (s Settings) Validate() []problem {
 
 // Resolved fills every empty field with its default for d parameters.
 func (s Settings) Resolved(d int) Settings {
-	paper := s.Preset == PresetPaper
+	paper := s.Preset == presetPaper
 	if s.Lipschitz == "" && (s.Acquisition == "ts" || paper && s.Acquisition == "ucb") {
 		s.Lipschitz = "reject"
 	}

@@ -120,7 +120,7 @@ func TestDesignLeavesTrialsToTheModel(t *testing.T) {
 			}
 		})
 	}
-	if got := (optimizer.Settings{Preset: optimizer.PresetPaper}).Resolved(100).DesignSize; got != 300 {
+	if got := (optimizer.Settings{Preset: "paper"}).Resolved(100).DesignSize; got != 300 {
 		t.Errorf("a design of %d points by the paper, want 300", got)
 	}
 }

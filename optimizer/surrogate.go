@@ -185,7 +185,7 @@ const longTail = 30
 // sample replaces the hyper-parameters of a fit by draws from their posterior.
 // The chain goes on from base.
 func (l *lbo) sample(ctx context.Context, fit modelFit, base *modelFit, x [][]float64, z []float64, set gp.Settings) (modelFit, error) {
-	settings := gp.NewSampleSettings(l.set.Preset == PresetPaper)
+	settings := gp.NewSampleSettings(l.set.Preset == presetPaper)
 	settings.FixedNoise = set.FixedNoise
 	start := gp.SampleStart(l.past.space.Dim())
 	if base != nil && len(base.Samples) > 0 {

@@ -19,7 +19,7 @@ func large(tb testing.TB, dir string, n int) {
 	tb.Helper()
 	c := config()
 	c.Budget.Trials = n
-	c.Optimizer.Method = optimizer.MethodRandom
+	c.Optimizer.Method = "random"
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	j, err := journal.Create(layout.Study(dir).Journal(), study.Record{At: at,
 		Event: study.Created{ID: "0123456789abcdef", Fingerprint: "0123456789abcdef", Config: c}})

@@ -59,7 +59,7 @@ func TestIdleWorkersAreNoticed(t *testing.T) {
 				seen := ""
 				opts := session.Options{Dir: dir, Launcher: f, Log: slog.New(slog.NewTextHandler(&log, nil)),
 					Optimizer: func(sp *spaces.Space, seed uint64, _ optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
-						o, err := optimizer.New(sp, seed, optimizer.Settings{Method: optimizer.MethodRandom})
+						o, err := optimizer.New(sp, seed, optimizer.Settings{Method: "random"})
 						return thinker{o, c.thinks}, err
 					}}
 				if c.slots > 0 {

@@ -149,9 +149,9 @@ func withSources(job *runner.Job, s *study.Sources, start string, linked []strin
 	from, to := shell.Quote(absolute(start, s.From)), shell.Quote(filepath.Join(job.Dir, layout.SourcesName))
 	get := "cp -Rp -- " + from + " " + to + " && chmod go= -- " + to
 	switch s.Mode {
-	case study.SourcesLink:
+	case "link":
 		get = "ln -s -- " + from + " " + to
-	case study.SourcesIsolate:
+	case "isolate":
 		get = isolate(from, to, linked)
 	}
 	get = fmt.Sprintf("(for try in 1 2 3; do rm -rf -- %s; %s && exit; done; exit 1) && cd -- %s || exit %d", to, get, shell.Quote(job.Cwd), exitNoSources)
@@ -233,7 +233,7 @@ func sizeOf(path string) (size int64, err error) {
 
 // checkSources refuses sources that hold the study: every copy would hold all others.
 func checkSources(s *study.Sources, l layout.Study, start string) error {
-	if s == nil || s.Mode != study.SourcesCopy {
+	if s == nil || s.Mode != "copy" {
 		return nil
 	}
 	from := absolute(start, s.From)

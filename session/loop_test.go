@@ -163,7 +163,7 @@ func TestExhausted(t *testing.T) {
 		f := &fakeLauncher{program: parabola}
 		s, err := session.Open(&c, session.Options{Dir: dir, Launcher: f,
 			Optimizer: func(sp *spaces.Space, seed uint64, _ optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
-				return optimizer.New(sp, seed, optimizer.Settings{Method: optimizer.MethodRandom})
+				return optimizer.New(sp, seed, optimizer.Settings{Method: "random"})
 			}})
 		if err != nil {
 			t.Fatal(err)

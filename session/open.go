@@ -246,7 +246,7 @@ func (s *Study) prepare() error {
 	if err := checkSources(c.Run.Sources, s.layout, c.Dir); err != nil {
 		return err
 	}
-	if src := c.Run.Sources; src != nil && src.Mode == study.SourcesIsolate && s.opts.Launcher != nil {
+	if src := c.Run.Sources; src != nil && src.Mode == "isolate" && s.opts.Launcher != nil {
 		if s.linked, err = linkedEntries(c.Dir, s.layout); err != nil {
 			return err
 		}

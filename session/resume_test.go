@@ -341,8 +341,8 @@ func TestAnotherOptimizerGoesOn(t *testing.T) {
 		c := config()
 		c.Run.Workers = 2
 		origins := map[optimizer.Origin]int{}
-		for i, s := range []optimizer.Settings{{Method: optimizer.MethodRandom}, {}, {Preset: optimizer.PresetPaper, Acquisition: "ts"},
-			{Method: optimizer.MethodSobol}, {Design: "walk", Local: "off"}} {
+		for i, s := range []optimizer.Settings{{Method: "random"}, {}, {Preset: "paper", Acquisition: "ts"},
+			{Method: "sobol"}, {Design: "walk", Local: "off"}} {
 			c.Optimizer, c.Budget.Trials = s, 10+6*i
 			st := conclude(t, &c, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola}})
 			for _, trial := range st.Trials[max(c.Budget.Trials-6, 0):] {

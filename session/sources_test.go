@@ -30,7 +30,7 @@ func TestIsolatedFromTheStudyItself(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		st := conclude(t, isolated(dir, study.SourcesIsolate), session.Options{Dir: filepath.Join(dir, name), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
+		st := conclude(t, isolated(dir, "isolate"), session.Options{Dir: filepath.Join(dir, name), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
 		if n := st.Count(optimizer.Succeeded); n != 3 {
 			t.Errorf("in %s %d of 3 trials have succeeded", name, n)
 		}
@@ -40,7 +40,7 @@ func TestIsolatedFromTheStudyItself(t *testing.T) {
 // Where a file goes away while a trial's copy of the sources is made, as those of editors do, the copy
 // is made again: that is no failure of the trial's.
 func TestSourcesThatChange(t *testing.T) {
-	for _, mode := range []string{study.SourcesCopy, study.SourcesIsolate} {
+	for _, mode := range []string{"copy", "isolate"} {
 		dir, bin := t.TempDir(), t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "data"), nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -68,7 +68,7 @@ func TestSourcesThatFindNoRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	c, place := isolated(dir, study.SourcesIsolate), filepath.Join(t.TempDir(), "s")
+	c, place := isolated(dir, "isolate"), filepath.Join(t.TempDir(), "s")
 	s, err := session.Open(c, session.Options{Dir: place, Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
 	if err != nil {
 		t.Fatal(err)

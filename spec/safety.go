@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/lists"
-	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -57,8 +56,8 @@ func (t *table) safety(cfg study.Config) *study.Safety {
 			break
 		}
 	}
-	if method := cmp.Or(cfg.Optimizer.Method, optimizer.MethodLBO); method != optimizer.MethodLBO {
-		s.self("", "is for method %s; the method here is %s", optimizer.MethodLBO, method)
+	if method := cmp.Or(cfg.Optimizer.Method, "lbo"); method != "lbo" {
+		s.self("", "is for method lbo; the method here is %s", method)
 	}
 	if cfg.Resource() != "" {
 		s.self("", "cannot stand beside successive halving, which runs proposals with less of the resource")

@@ -120,7 +120,7 @@ func (t *table) run() study.Run {
 		for _, key := range []string{"cwd", "sources"} {
 			s.when(s.has(key), key, "keep one of them", "isolate = true gives each trial a working directory of its own, and %s another", key)
 		}
-		r.Sources, r.Cwd = &study.Sources{From: ".", Mode: study.SourcesIsolate}, "{trial_dir}/"+layout.SourcesName
+		r.Sources, r.Cwd = &study.Sources{From: ".", Mode: "isolate"}, "{trial_dir}/"+layout.SourcesName
 	}
 	s.slots(&r)
 	s.checkSecrets(r)
@@ -206,7 +206,7 @@ func (t *table) sources() *study.Sources {
 	if s.data == nil {
 		return nil
 	}
-	out := &study.Sources{From: s.Text("from"), Mode: s.OneOf("mode", study.SourcesCopy, study.SourcesLink)}
+	out := &study.Sources{From: s.Text("from"), Mode: s.OneOf("mode", "copy", "link")}
 	if out.From == "" {
 		s.Missing("from", `for example sources = { from = "src" }`, "needs from, the directory to copy or link")
 	}

@@ -134,7 +134,7 @@ func (c *Config) SharedResult() (m Metric, shared bool) {
 		if !filepath.IsAbs(path) && !strings.HasPrefix(path, "{study}") && !strings.HasPrefix(path, "{trial_dir}") {
 			path = filepath.Join(c.Run.Cwd, path)
 		}
-		if src := c.Run.Sources; src != nil && src.Mode == SourcesLink { // of which all trials have the same
+		if src := c.Run.Sources; src != nil && src.Mode == "link" { // of which all trials have the same
 			path = strings.TrimPrefix(path, filepath.Join("{trial_dir}", layout.SourcesName)+"/")
 		}
 		if m.File != "" && !slices.ContainsFunc(command.Parse(path), own) {

@@ -194,15 +194,9 @@ type Slot struct {
 // Sources is a directory that every trial gets a private view of.
 type Sources struct {
 	From string `json:"from"`
+	// Mode is copy, link, or isolate: copy what is small, link what is large or hidden, and no study.
 	Mode string `json:"mode"`
 }
-
-// The modes of sources.
-const (
-	SourcesCopy    = "copy"
-	SourcesLink    = "link"
-	SourcesIsolate = "isolate" // copy what is small, link what is large or hidden, and no study
-)
 
 // Prunes reports whether running attempts are stopped for their readings.
 func (c *Config) Prunes() bool { return c.Prune != nil && c.Resource() == "" }

@@ -110,7 +110,7 @@ func TestDesignOfRungs(t *testing.T) {
 	c := config()
 	plain := c.Optimizer.Resolved(2).DesignSize
 	halves(&c)
-	for want, o := range map[int]optimizer.Settings{2 * plain: {}, 3: {DesignSize: 3}, 0: {Preset: optimizer.PresetPaper}} {
+	for want, o := range map[int]optimizer.Settings{2 * plain: {}, 3: {DesignSize: 3}, 0: {Preset: "paper"}} {
 		c.Optimizer = o
 		if s, err := c.Search(); err != nil || s.Settings.DesignSize != want {
 			t.Errorf("%+v begins with %d trials, %v; want %d", o, s.Settings.DesignSize, err, want)
@@ -204,12 +204,12 @@ func TestSharedResultInLinkedSources(t *testing.T) {
 		cwd, mode string
 		shared    bool
 	}{
-		"{trial_dir}/sources/out.txt":        {"", study.SourcesLink, true},
-		"out.txt":                            {"{trial_dir}/sources", study.SourcesLink, true},
-		"{trial_dir}/sources/out.json":       {"{trial_dir}/sources", study.SourcesLink, true},
-		"../out.txt":                         {"{trial_dir}/sources", study.SourcesLink, false},
-		"{trial_dir}/sources/out{trial}.txt": {"", study.SourcesLink, false},
-		"{trial_dir}/sources/out.csv":        {"", study.SourcesCopy, false},
+		"{trial_dir}/sources/out.txt":        {"", "link", true},
+		"out.txt":                            {"{trial_dir}/sources", "link", true},
+		"{trial_dir}/sources/out.json":       {"{trial_dir}/sources", "link", true},
+		"../out.txt":                         {"{trial_dir}/sources", "link", false},
+		"{trial_dir}/sources/out{trial}.txt": {"", "link", false},
+		"{trial_dir}/sources/out.csv":        {"", "copy", false},
 	} {
 		t.Run(file, func(t *testing.T) {
 			cfg := config()

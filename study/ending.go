@@ -158,7 +158,7 @@ func (s *State) breakdown(least int) *Closed {
 		row++
 	}
 	before := float64(s.Count(optimizer.Failed)-row+1) / float64(len(s.Order)-row+2)
-	if row < least || math.Pow(before, float64(row)) >= unlikely || s.Config.Optimizer.Method == optimizer.MethodGrid {
+	if row < least || math.Pow(before, float64(row)) >= unlikely || s.Config.Optimizer.Method == "grid" {
 		return nil
 	}
 	return &Closed{Why: EndGuard, Detail: fmt.Sprintf("the last %d trials all failed: %s", row, last.Text)}

@@ -101,7 +101,7 @@ func TestGuardLater(t *testing.T) {
 		"more workers":       {func(c *study.Config) { c.Run.Workers = 5 }, 0, 12},
 		"half had failed":    {nil, 20, 20},
 		"nobody guards":      {func(c *study.Config) { c.Run.FailureGuard = -1 }, 0, 0},
-		"a grid":             {func(c *study.Config) { c.Optimizer.Method = optimizer.MethodGrid }, 0, 0},
+		"a grid":             {func(c *study.Config) { c.Optimizer.Method = "grid" }, 0, 0},
 		"in another session": {nil, 0, 15},
 		"for two reasons":    {nil, 0, 0},
 	} {

@@ -83,7 +83,7 @@ func TestChangesOfABegunStudy(t *testing.T) {
 		"other rungs":        {halving(1), halving(4), []string{"rungs of n: were [1,2,4,8], are [4,8]"}},
 		"wrong rungs and another optimizer": {halving(1), func(c *study.Config) {
 			halving(1)(c)
-			c.Prune.Reduction, c.Optimizer.Method = 0, optimizer.MethodRandom
+			c.Prune.Reduction, c.Optimizer.Method = 0, "random"
 		}, []string{"rungs of n: were [1,2,4,8], are none"}},
 		"no rungs any more":  {halving(1), nil, []string{"resource: was n, is none"}},
 		"another direction":  {nil, func(c *study.Config) { c.Metrics[0].Direction = study.Maximize }, []string{`direction: was "minimize", is "maximize"`}},
@@ -92,7 +92,7 @@ func TestChangesOfABegunStudy(t *testing.T) {
 			several(c)
 			c.Metrics[1].Threshold, c.Metrics[1].Goal = number(0), number(5)
 		}, nil},
-		"another optimizer": {nil, func(c *study.Config) { c.Optimizer.Method = optimizer.MethodRandom }, nil},
+		"another optimizer": {nil, func(c *study.Config) { c.Optimizer.Method = "random" }, nil},
 		"another metric and name": {nil, func(c *study.Config) {
 			c.Metrics[0].Rule, c.Metrics[0].Name = parser.Rule{Metric: "error"}, "error"
 		}, []string{`metric: was {"metric":"loss","source":"stdout","pick":"last"}, is {"metric":"error"`, "name of the metric: was loss, is error"}},

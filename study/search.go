@@ -73,13 +73,13 @@ func (c *Config) Search() (*Search, error) {
 	if s.Space, err = c.related(params); err != nil {
 		return nil, err
 	}
-	if o := &s.Settings; s.resource != "" && o.DesignSize == 0 && o.Preset != optimizer.PresetPaper {
+	if o := &s.Settings; s.resource != "" && o.DesignSize == 0 && o.Preset != "paper" {
 		o.DesignSize = int(math.Ceil(c.Prune.Reduction * float64(o.Resolved(len(params)).DesignSize)))
 	}
 	if o := &s.Settings; o.Design == "walk" && (s.resource != "" || c.Several()) {
 		o.Design = "" // a walk follows one value, and trials that continue others would break it off
 	}
-	if m := s.Settings.Method; m == "" || m == optimizer.MethodLBO {
+	if m := s.Settings.Method; m == "" || m == "lbo" {
 		s.Model = s.Settings
 	}
 	return s, nil

@@ -11,7 +11,6 @@ import (
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/internal/spelling"
-	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -120,7 +119,7 @@ func (c *check) words() {
 		word(cfg.Run.Combine, []string{"mean", "median"}, "run", "combine")
 	}
 	if s := cfg.Run.Sources; s != nil {
-		word(s.Mode, []string{SourcesCopy, SourcesLink, SourcesIsolate}, "run", "sources", "mode")
+		word(s.Mode, []string{"copy", "link", "isolate"}, "run", "sources", "mode")
 	}
 	for _, n := range []struct {
 		key   string
@@ -189,7 +188,7 @@ func (c *check) parts() {
 }
 
 func (c *check) grid() {
-	if c.config.Optimizer.Method != optimizer.MethodGrid {
+	if c.config.Optimizer.Method != "grid" {
 		return
 	}
 	for _, p := range c.config.Params {
@@ -211,7 +210,7 @@ func (c *check) several() {
 	c.when(cfg.Budget.bounded(), "leave it out", one, "budget", "regret")
 	c.when(cfg.Optimizer.Acquisition != "", "leave it out", one, "optimizer", "acquisition")
 	c.when(cfg.Optimizer.Local != "", "leave it out", one, "optimizer", "local")
-	c.when(cfg.Optimizer.Method == optimizer.MethodLipschitz, "", "method lipschitz is for one objective", "optimizer", "method")
+	c.when(cfg.Optimizer.Method == "lipschitz", "", "method lipschitz is for one objective", "optimizer", "method")
 	switch p := cfg.Prune; {
 	case p == nil:
 	case p.Method != pruner.ASHA:
@@ -223,14 +222,14 @@ func (c *check) several() {
 
 func (c *check) warmStart() {
 	cfg := c.config
-	switch method := cmp.Or(cfg.Optimizer.Method, optimizer.MethodLBO); {
+	switch method := cmp.Or(cfg.Optimizer.Method, "lbo"); {
 	case len(cfg.WarmStart) == 0:
 	case cfg.Several():
 		c.at("leave it out", "is for one objective", "warm_start")
 	case len(cfg.Limits()) > 0:
 		c.at("leave it out", "cannot stand beside constraints: nothing would be known of them where the objective is", "warm_start")
-	case method != optimizer.MethodLBO:
-		c.at("leave it out", fmt.Sprintf("is for method %s; the method here is %s", optimizer.MethodLBO, method), "warm_start")
+	case method != "lbo":
+		c.at("leave it out", "is for method lbo; the method here is "+method, "warm_start")
 	}
 }
 
@@ -239,7 +238,7 @@ func (c *check) measured() {
 	cfg := c.config
 	c.when(cfg.Budget.Gap > 0 && cfg.Optimizer.LipschitzConstant == 0 && !cfg.Several(), "state lipschitz_constant in [optimizer], or write patience = 20 in its place",
 		"what is left to gain is certain only under a stated lipschitz_constant: by an estimated one studies end too early", "budget", "gap")
-	unknown := cmp.Or(cfg.Optimizer.Method, optimizer.MethodLBO) != optimizer.MethodLBO || len(cfg.Limits()) > 0 || cfg.Safety != nil || cfg.Prune != nil || len(cfg.WarmStart) > 0
+	unknown := cmp.Or(cfg.Optimizer.Method, "lbo") != "lbo" || len(cfg.Limits()) > 0 || cfg.Safety != nil || cfg.Prune != nil || len(cfg.WarmStart) > 0
 	c.when(cfg.Budget.bounded() && !cfg.Several() && unknown, "write patience = 20 in its place",
 		"what is left to gain is known to method lbo alone, and not beside constraints, safety, [prune] or warm_start", "budget", "regret")
 	if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() > 1 {

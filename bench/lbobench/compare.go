@@ -208,5 +208,5 @@ func ms(sec float64) string { return fmt.Sprintf("%.1f", sec*1e3) }
 
 // randomSearch is the baseline of every suite.
 func randomSearch() variant {
-	return variant{name: "random", settings: optimizer.Settings{Method: optimizer.MethodRandom}}
+	return variant{name: "random", settings: optimizer.Settings{Method: "random"}}
 }

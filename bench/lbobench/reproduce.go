@@ -130,7 +130,7 @@ func (r *reproduction) base() optimizer.Settings {
 	if r.part == "product" {
 		return optimizer.Settings{}
 	}
-	s := optimizer.Settings{Preset: optimizer.PresetPaper}
+	s := optimizer.Settings{Preset: "paper"}
 	if !r.faithful {
 		s.Hyperparameters, s.Maximizer = "map", "lbfgs"
 	}
@@ -165,7 +165,7 @@ func (r *reproduction) mainJobs() []job {
 				out = append(out, variant{name: acq + "-" + way, settings: with(s, way, trueL(o))})
 			}
 		}
-		return append(out, variant{name: "lipschitz", settings: optimizer.Settings{Method: optimizer.MethodLipschitz}}, randomSearch())
+		return append(out, variant{name: "lipschitz", settings: optimizer.Settings{Method: "lipschitz"}}, randomSearch())
 	})
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/lbotune/lbotune/bench/problems"
 	"github.com/lbotune/lbotune/bench/yahpo"
-	"github.com/lbotune/lbotune/optimizer"
 )
 
 // suite is a named set of objectives, an instance of each for each seed.
@@ -258,7 +257,7 @@ func writeChoices(b *strings.Builder, s *store, jobs []job) {
 	counts := map[string]*count{}
 	for _, j := range jobs {
 		r, made := s.runs[j.key()]
-		if !made || j.command != "" || j.settings.Method == optimizer.MethodRandom || j.objective.Outputs != nil {
+		if !made || j.command != "" || j.settings.Method == "random" || j.objective.Outputs != nil {
 			continue
 		}
 		if counts[j.variant] == nil {

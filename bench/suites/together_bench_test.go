@@ -72,7 +72,7 @@ func (c *crew) work(b *testing.B, p problems.Problem, end float64) {
 	space := p.Objective().Space
 	set := optimizer.Settings{}
 	if c.how == "random" {
-		set.Method = optimizer.MethodRandom
+		set.Method = "random"
 	}
 	opt, err := optimizer.New(space, seed, set)
 	if err != nil {

@@ -241,7 +241,7 @@ func warnOfAbsent(g *global, cfg *study.Config, spec string) {
 		return
 	}
 	dir := cfg.Dir
-	if cwd := cfg.Run.Cwd; cwd != "" && (cfg.Run.Sources == nil || cfg.Run.Sources.Mode != study.SourcesIsolate) {
+	if cwd := cfg.Run.Cwd; cwd != "" && (cfg.Run.Sources == nil || cfg.Run.Sources.Mode != "isolate") {
 		if strings.Contains(cwd, "{") {
 			return
 		}
