@@ -138,7 +138,8 @@ start() {
 	for i in $(seq $nodes); do
 		daemon "$dir/run/slurmd-n$i.pid" >/dev/null || launch slurmd -f "$conf" -N "n$i"
 	done
-	for try in $(seq 600); do
+	local until=$((SECONDS + 240))
+	for ((try = 1; SECONDS < until; try++)); do
 		if ready; then
 			printf 'export SLURM_CONF=%q PATH="$PATH:/usr/sbin"\n' "$conf"
 			return

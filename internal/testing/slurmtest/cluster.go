@@ -3,6 +3,7 @@ package slurmtest
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -103,7 +104,8 @@ func (c *Cluster) Restart() {
 // Dir is the cluster's directory.
 func (c *Cluster) Dir() string { return c.dir }
 
-// Signal sends a signal to a daemon: slurmctld, or slurmd-n1.
+// Signal sends a signal to a daemon: slurmctld, or slurmd-n1. One that is killed is gone then, and
+// can be started again.
 func (c *Cluster) Signal(daemon string, sig unix.Signal) {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.dir, "run", daemon+".pid"))
@@ -116,6 +118,12 @@ func (c *Cluster) Signal(daemon string, sig unix.Signal) {
 	}
 	if err != nil {
 		c.t.Fatalf("signal %s: %v", daemon, err)
+	}
+	for deadline := time.Now().Add(2 * time.Minute); sig == unix.SIGKILL && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err != nil || bytes.Contains(status, []byte("State:\tZ")) {
+			return
+		}
 	}
 }
 
