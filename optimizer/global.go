@@ -122,7 +122,7 @@ func (a *ask) anything(why string) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
-	return a.proposal(p, originFallback, "uniform: %s", why), nil
+	return a.proposal(p, OriginFallback, "uniform: %s", why), nil
 }
 
 // described is proposal, and notes what the model says about the point.

@@ -193,7 +193,7 @@ func (a *ask) propose() (Proposal, error) {
 		return a.several()
 	}
 	if err := a.look(); err != nil {
-		return a.spread(originFallback, "far from all points: %v", err)
+		return a.spread(OriginFallback, "far from all points: %v", err)
 	}
 	if p, ok := a.twin(); ok {
 		return a.proposal(p, OriginModel, "beside the best point, to tell noise from ruggedness"), nil

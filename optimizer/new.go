@@ -9,9 +9,9 @@ import (
 )
 
 // New returns the optimizer that the settings select, which knows what earlier studies
-// have found. The error joins one problem for everything that is wrong with the settings.
+// have found. The error joins one Problem for everything that is wrong with the settings.
 func New(space *spaces.Space, seed uint64, settings Settings, earlier ...Earlier) (Optimizer, error) {
-	problems := mapped(settings.Validate(), func(p problem) error { return p })
+	problems := mapped(settings.Validate(), func(p Problem) error { return p })
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (a *ask) printedGlobal() (Proposal, error) {
 		if f, err = a.relaxedScore(); err != nil {
 			return Proposal{}, err
 		}
-		return a.proposal(a.direct(f).x, originFallback, "every candidate is rejected: largest acquisition, not rejected"), nil
+		return a.proposal(a.direct(f).x, OriginFallback, "every candidate is rejected: largest acquisition, not rejected"), nil
 	}
-	return a.proposal(a.past.space.Center(), originFallback, "every candidate is rejected: the first that was looked at"), nil
+	return a.proposal(a.past.space.Center(), OriginFallback, "every candidate is rejected: the first that was looked at"), nil
 }

@@ -140,21 +140,21 @@ func choices() []choice {
 	}
 }
 
-// problem is one thing wrong with Settings. Field is the key in the spec.
-type problem struct {
+// Problem is one thing wrong with Settings. Field is the key in the spec.
+type Problem struct {
 	Field, Message string
 	// Found is the wrong word and Allowed what it may be, if they can be listed.
 	Found   string
 	Allowed []string
 }
 
-func (p problem) Error() string { return fmt.Sprintf("optimizer: %s: %s", p.Field, p.Message) }
+func (p Problem) Error() string { return fmt.Sprintf("optimizer: %s: %s", p.Field, p.Message) }
 
 // Validate returns everything that is wrong with s.
-func (s Settings) Validate() []problem {
-	var out []problem
+func (s Settings) Validate() []Problem {
+	var out []Problem
 	bad := func(field, format string, args ...any) {
-		out = append(out, problem{Field: field, Message: fmt.Sprintf(format, args...)})
+		out = append(out, Problem{Field: field, Message: fmt.Sprintf(format, args...)})
 	}
 	for _, c := range choices() {
 		if v := *c.of(&s); v != "" && !slices.Contains(c.allowed, v) {
