@@ -20,7 +20,7 @@ const badHalfTrials = 64
 // converges in the other half; the bad half is proposed far less often than by
 // chance, and where trials fail less and less.
 func TestBadHalf(t *testing.T) {
-	seeds := effort.Of(1, 5, 5)
+	seeds := effort.Of(raced(1, 3), 5, 5)
 	for name, c := range map[string]struct {
 		bad   ending
 		fails bool
@@ -66,7 +66,7 @@ func TestBadHalfHoweverItFails(t *testing.T) {
 		{stdout: "Traceback\n"},
 		{exit: runner.Exit{Code: 139, Signal: "SIGSEGV"}},
 	}
-	for i, bad := range ways[:effort.Of(3, len(ways), len(ways))] {
+	for i, bad := range ways[:effort.Of(raced(3, len(ways)), len(ways), len(ways))] {
 		got := ""
 		for _, trial := range badHalf(t, 1, bad).Trials {
 			got += fmt.Sprintln(trial.Values, trial.Status, trial.Value)

@@ -493,14 +493,14 @@ func TestResumeToTheSameRegret(t *testing.T) {
 		t.Fatalf("ended by %+v after %d trials", want.Closed, len(want.Order))
 	}
 	records := lines(t, whole)
-	for cut := len(records) - effort.Of(1, 9, 40); cut < len(records); cut++ {
+	for cut := len(records) - effort.Of(raced(1, 3), 9, 40); cut < len(records); cut++ {
 		dir := t.TempDir()
 		crashed(t, dir, whole, records[:cut], "nothing")
 		if st := run(dir); story(st) != story(want) || st.Closed.Detail != want.Closed.Detail {
 			t.Errorf("cut after %d records: ended by %+v; want %+v\n%s", cut, st.Closed, want.Closed, story(st))
 		}
 	}
-	if testing.Short() {
+	if testing.Short() && !effort.Raced {
 		return
 	}
 	if r, err := session.Replay(t.Context(), whole, nil); err != nil || len(r.Differences) > 0 {
