@@ -123,6 +123,53 @@ func TestTimeHardDuringConfirmation(t *testing.T) {
 	})
 }
 
+// The time of a session that is killed, or leaves its trials alone, counts: a kill costs a hundredth of the limit
+// at most. Else each session could run for nearly as long as the whole study may.
+func TestTimeOfSessionsThatLeave(t *testing.T) {
+	for name, confirm := range map[string]int{"in a trial": 0, "while the best is confirmed": 2} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) { leaveTwice(t, dir, confirm) })
+		})
+	}
+}
+
+func leaveTwice(t *testing.T, dir string, confirm int) {
+	c := config()
+	c.Run.Workers, c.Run.Confirm = 1, confirm
+	c.Budget = study.Budget{Trials: 2, TimeHard: study.Duration(1000 * time.Second)}
+	f := &fakeLauncher{program: func(job runner.Job) ending {
+		if confirm > 0 && strings.HasSuffix(job.ID, "/1") {
+			return parabola(job)
+		}
+		return ending{takes: time.Hour}
+	}}
+	for n := range 2 {
+		s := open(t, dir, &c, f)
+		leave := make(chan session.Stop, 1)
+		time.AfterFunc(400*time.Second, func() {
+			killed, err := study.Load(dir)
+			if least := time.Duration(n)*400*time.Second + 390*time.Second; err != nil || killed.Elapsed < least {
+				t.Errorf("killed now, the study would have run for %v, want %v at least: %v", killed.Elapsed, least, err)
+			}
+			leave <- session.StopHere
+		})
+		if err := errors.Join(s.Run(t.Context(), leave), s.Close()); err != nil && !errors.Is(err, session.ErrStopped) {
+			t.Fatal(err)
+		}
+		if st := s.State(); st.Elapsed < time.Duration(n+1)*400*time.Second {
+			t.Errorf("after session %d the study has run for %v", n+1, st.Elapsed)
+		}
+	}
+	time.Sleep(2 * time.Hour) // until all that was left alone has ended
+	if marks := len(lines(t, dir)); marks > 140 {
+		t.Errorf("the journal has %d records", marks)
+	}
+	st, _ := finish(t, dir, &c, f)
+	if st.Closed == nil || st.Closed.Why != study.EndTime || st.Elapsed > 1000*time.Second {
+		t.Errorf("closed %+v after %v", st.Closed, st.Elapsed)
+	}
+}
+
 func TestTimeHardIsChecked(t *testing.T) {
 	for _, b := range []study.Budget{
 		{TimeHard: study.Duration(time.Second)},

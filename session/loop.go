@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -185,17 +186,30 @@ func (l *loop) stopAt(step Stop) {
 	}
 }
 
-// timer fires when the next limit of the study's time is reached, soft or hard.
+// timer fires when the next limit of the study's time is reached, soft or hard, or when it is time to note it.
 func (l *loop) timer() <-chan time.Time {
 	c, spent := &l.study.state.Config, l.study.elapsed()
-	var next <-chan time.Time
-	if left := time.Duration(c.Budget.Time) - spent; left > 0 {
-		next = time.After(left)
+	var next time.Duration
+	for _, limit := range []time.Duration{time.Duration(c.Budget.Time), c.LastCall()} {
+		if left := limit - spent; left > 0 {
+			next = min(left, cmp.Or(next, max(time.Second, c.Budget.Limit()/100)))
+		}
 	}
-	if left := c.LastCall() - spent; left > 0 && (next == nil || c.LastCall() < time.Duration(c.Budget.Time)) {
-		next = time.After(left)
+	if next == 0 {
+		return nil
 	}
-	return next
+	return time.After(next)
+}
+
+// noteTime writes down how long the study has run, with any attempt that runs: where lbotune is killed, or
+// leaves its trials, what was not written down does not count.
+func (l *loop) noteTime() {
+	for _, r := range l.study.running {
+		if r.begun && r.id.Trial > 0 && l.study.state.Config.Budget.Limit() > 0 {
+			l.events = append(l.events, study.Measured{Trial: r.id.Trial, Attempt: r.id.Attempt, Measurements: []study.Measurement{}})
+			return
+		}
+	}
 }
 
 const (

@@ -113,10 +113,14 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
 			}
 		case step, open := <-l.steps:
 			l.heed(step, open)
+			if l.stop == StopHere {
+				l.noteTime()
+			}
 		case <-l.interrupted:
 			l.interrupted = nil
 			l.stopAt(StopRunning)
 		case <-l.deadline:
+			l.noteTime()
 			l.deadline = l.timer()
 		case <-look.C:
 			l.lookForRequests()

@@ -158,9 +158,11 @@ func (s *Study) write(updates []study.Update) error {
 // lazy reports whether an event is written with the next one that is not lazy: a crash may
 // lose it, and nothing depends on it. Any other is on disk before anything acts on it.
 func lazy(e study.Event) bool {
-	switch e.(type) {
-	case study.Readings, study.Started, study.Measured:
+	switch e := e.(type) {
+	case study.Readings, study.Started:
 		return true
+	case study.Measured:
+		return len(e.Measurements) > 0
 	}
 	return false
 }

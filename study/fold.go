@@ -99,7 +99,7 @@ func (s *State) apply(r Record) error {
 	case Started:
 		t.started(e, r.At)
 	case Measured:
-		if t.measured != e.Attempt {
+		if t.measured != e.Attempt && len(e.Measurements) > 0 {
 			t.measured, t.Measurements = e.Attempt, nil
 		}
 		t.Measurements = append(t.Measurements, e.Measurements...)
