@@ -183,8 +183,16 @@ const (
 	isolateAll   = 256 << 20 // of all that is copied
 )
 
+// apart refuses a result that isolated trials would share.
+func (s *Study) apart(c *study.Config) error {
+	if m, shared := c.SharedResult(s.linked...); shared && c.Run.SlotCount() > 1 {
+		return &LayoutError{fmt.Errorf("isolate: %s leads to the same place for all trials, of which %d would run at a time: keep the result of %s elsewhere", m.File, c.Run.SlotCount(), m.Name)}
+	}
+	return nil
+}
+
 // linkedEntries lists the entries of the working directory that isolated trials share because
-// they are too large to be copied, or hold the study. What remains must not be too large.
+// they are links, too large to be copied, or hold the study. What remains must not be too large.
 func linkedEntries(start string, l layout.Study) (linked []string, err error) {
 	entries, err := os.ReadDir(start)
 	if err != nil {
@@ -200,7 +208,7 @@ func linkedEntries(start string, l layout.Study) (linked []string, err error) {
 		switch _, holds := below(path, string(l)); {
 		case err != nil:
 			return nil, fmt.Errorf("isolate: %w", err)
-		case holds || path == string(l) || size > isolateEntry:
+		case holds || path == string(l) || size > isolateEntry || e.Type()&fs.ModeSymlink != 0:
 			linked = append(linked, e.Name())
 		default:
 			total += size

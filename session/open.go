@@ -250,6 +250,9 @@ func (s *Study) prepare() error {
 		if s.linked, err = linkedEntries(c.Dir, s.layout); err != nil {
 			return err
 		}
+		if err := s.apart(&c); err != nil {
+			return err
+		}
 	}
 	if err := s.teach(); err != nil {
 		return err

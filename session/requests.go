@@ -98,6 +98,9 @@ func (l *loop) admit(e study.Event) error {
 	if is && l.study.sharer != nil && c.Config.Run.SlotCount() > l.sharing.slots {
 		return fmt.Errorf("the study shares this machine with others: for more than the %d trials at a time that it was started with, stop it and start it again", l.sharing.slots)
 	}
+	if is {
+		return l.study.apart(&c.Config)
+	}
 	return nil
 }
 

@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/inbox"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -33,6 +35,44 @@ func TestIsolatedFromTheStudyItself(t *testing.T) {
 		st := conclude(t, isolated(dir, "isolate"), session.Options{Dir: filepath.Join(dir, name), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
 		if n := st.Count(optimizer.Succeeded); n != 3 {
 			t.Errorf("in %s %d of 3 trials have succeeded", name, n)
+		}
+	}
+}
+
+// A result of isolated trials that run side by side does not lie where all have the same: in an entry that is
+// too large to be copied, or that is a link itself.
+func TestSharedResultOfIsolated(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	if err := errors.Join(os.Symlink(elsewhere, filepath.Join(dir, "link")), os.Mkdir(filepath.Join(dir, "large"), 0o700), os.Mkdir(filepath.Join(dir, "out"), 0o700),
+		os.WriteFile(filepath.Join(dir, "large", "data"), nil, 0o600), os.Truncate(filepath.Join(dir, "large", "data"), 65<<20)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		file    string
+		workers int
+		refused bool
+	}{{"large/loss", 2, true}, {"link/loss", 2, true}, {"large/loss", 1, false}, {"out/loss", 2, false}} {
+		cfg := isolated(dir, "isolate")
+		cfg.Run.Cwd, cfg.Run.Workers, cfg.Metrics[0].File = "{trial_dir}/sources", c.workers, c.file
+		cfg.Metrics[0].Rule.Source = parser.File
+		cfg.Command.Shell = "echo loss={x} {n} >" + c.file
+		s, err := session.Open(cfg, session.Options{Dir: filepath.Join(t.TempDir(), "s"), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
+		var wrong *session.LayoutError
+		if c.refused != errors.As(err, &wrong) || !c.refused && err != nil {
+			t.Errorf("%s, %d workers: %v", c.file, c.workers, err)
+		}
+		if err != nil {
+			continue
+		}
+		if _, err := inbox.Leave(s.Layout(), study.Request{Action: study.ActionAdjust, Workers: 2}); err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(s.Run(t.Context(), nil), s.Close())
+		if n, want := s.State().Config.Run.Workers, c.workers; n != want && c.file == "large/loss" {
+			t.Errorf("%s may be shared by %d workers", c.file, n)
+		}
+		if n := s.State().Count(optimizer.Succeeded); err != nil || n != 3 {
+			t.Errorf("%s, %d workers: %v, %d have succeeded", c.file, c.workers, err, n)
 		}
 	}
 }

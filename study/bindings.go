@@ -126,16 +126,20 @@ func (c *Config) Paste(b *command.Bindings, here string) (string, error) {
 var ownPlaceholders = []string{"trial", "trial_dir", "slot", "seed", "checkpoint_dir", "params_file"}
 
 // SharedResult returns the first metric that trials which ran at the same time would
-// write to one file.
-func (c *Config) SharedResult() (m Metric, shared bool) {
+// write to one file. Of isolated sources they share hidden directories and what is linked.
+func (c *Config) SharedResult(linked ...string) (m Metric, shared bool) {
 	own := func(p command.Part) bool { return p.IsPlaceholder() && slices.Contains(ownPlaceholders, p.Name) }
 	for _, m := range c.Metrics {
 		path := m.File
 		if !filepath.IsAbs(path) && !strings.HasPrefix(path, "{study}") && !strings.HasPrefix(path, "{trial_dir}") {
 			path = filepath.Join(c.Run.Cwd, path)
 		}
-		if src := c.Run.Sources; src != nil && src.Mode == "link" { // of which all trials have the same
-			path = strings.TrimPrefix(path, filepath.Join("{trial_dir}", layout.SourcesName)+"/")
+		if inside, ok := strings.CutPrefix(filepath.Clean(path), filepath.Join("{trial_dir}", layout.SourcesName)+"/"); ok && c.Run.Sources != nil {
+			entry, _, deeper := strings.Cut(inside, "/")
+			hidden := deeper && entry[0] == '.' || entry == "node_modules"
+			if mode := c.Run.Sources.Mode; mode == "link" || mode == "isolate" && (hidden || slices.Contains(linked, entry)) {
+				path = inside
+			}
 		}
 		if m.File != "" && !slices.ContainsFunc(command.Parse(path), own) {
 			return m, true

@@ -198,7 +198,7 @@ func TestSharedResult(t *testing.T) {
 	}
 }
 
-// A result in sources that are a link is one file for all trials.
+// A result in sources that are a link, or in an entry of isolated ones that is, is one file for all trials.
 func TestSharedResultInLinkedSources(t *testing.T) {
 	for file, c := range map[string]struct {
 		cwd, mode string
@@ -210,11 +210,20 @@ func TestSharedResultInLinkedSources(t *testing.T) {
 		"../out.txt":                         {"{trial_dir}/sources", "link", false},
 		"{trial_dir}/sources/out{trial}.txt": {"", "link", false},
 		"{trial_dir}/sources/out.csv":        {"", "copy", false},
+		".cache/loss":                        {"{trial_dir}/sources", "isolate", true},
+		"node_modules/loss":                  {"{trial_dir}/sources", "isolate", true},
+		"{trial_dir}/sources/.cache/a/loss":  {"", "isolate", true},
+		".cache/../loss":                     {"{trial_dir}/sources", "isolate", false},
+		".cache/{slot}":                      {"{trial_dir}/sources", "isolate", false},
+		".loss":                              {"{trial_dir}/sources", "isolate", false},
+		"out/.loss":                          {"{trial_dir}/sources", "isolate", false},
+		"data/loss":                          {"{trial_dir}/sources", "isolate", true},
+		".cache/loss.copied":                 {"{trial_dir}/sources", "copy", false},
 	} {
 		t.Run(file, func(t *testing.T) {
 			cfg := config()
 			cfg.Run.Cwd, cfg.Metrics[0].File, cfg.Run.Sources = c.cwd, file, &study.Sources{From: "src", Mode: c.mode}
-			if _, shared := cfg.SharedResult(); shared != c.shared {
+			if _, shared := cfg.SharedResult("data"); shared != c.shared {
 				t.Errorf("%s in %q, %s: shared %v", file, c.cwd, c.mode, shared)
 			}
 		})
