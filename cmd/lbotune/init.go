@@ -237,6 +237,12 @@ func tryOut(ctx context.Context, g *global, d *draft.Program) error {
 		d.Exit = max(exit.ExitCode(), 0)
 	}
 	if !found {
+		for _, c := range parser.Candidates(stdout.Bytes()) {
+			if c.Problem != nil && c.Problem.Hint != "" {
+				fmt.Fprintf(g.err, "%v: %s\n", c.Problem, c.Problem.Hint)
+				break
+			}
+		}
 		fmt.Fprintln(g.err, `it printed no number that looks like a result: write the metric's name in place of "loss"`)
 	}
 	return nil
