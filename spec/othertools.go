@@ -30,8 +30,8 @@ func otherKey(path, key string) string {
 	switch {
 	case path == "":
 		table = "top"
-	case nested != (table == "params"):
-		return "" // [params] itself, or a table within another one
+	case nested != (table == "params" || table == "metrics"):
+		return "" // [params] or [metrics] itself, or a table within another one
 	}
 	return otherTools().Keys[table].of(key)
 }
