@@ -15,6 +15,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
+	"github.com/lbotune/lbotune/internal/testing/tempdir"
 )
 
 // helperVar makes the test binary play another process: see helper.
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 		helper(os.Args[1], os.Args[2])
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(tempdir.InMemory(m.Run))
 }
 
 // helper does what the test asks of another process, says what came of it in one
