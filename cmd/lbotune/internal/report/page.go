@@ -183,7 +183,8 @@ func (s *Study) tiles() [][2]string {
 	several := s.state.Config.Several()
 	add(several, strconv.Itoa(len(f.Front)), "trials on the front")
 	add(several, Short(f.Hypervolume), "hypervolume")
-	add(!several && s.Best > 0, f.BestText(), "best "+clean(s.Metric, 40)+", trial "+strconv.Itoa(s.Best))
+	over := map[bool]string{false: ", over a limit"}[f.Feasible]
+	add(!several && s.Best > 0, f.BestText(), fmt.Sprintf("best %s, trial %d%s", clean(s.Metric, 40), s.Best, over))
 	trials := strconv.Itoa(len(s.Trials))
 	if s.Budget > 0 {
 		trials += " of " + strconv.Itoa(s.Budget)

@@ -735,6 +735,11 @@ func TestComparisonTakesWhatCounts(t *testing.T) {
 	if got := strings.Join(a.words(), " "); !strings.Contains(got, "The best loss is 0.8,") || !strings.Contains(got, "With the first trial it was 0.1, and over a limit.") {
 		t.Errorf("the first trial seems to be better than the best: %s", got)
 	}
+	for want, s := range map[string]*Study{"best loss, trial 2": a, "best loss, trial 2, over a limit": limited(2, 0.1, 0.15)} {
+		if got := s.tiles()[0][1]; got != want {
+			t.Errorf("the tile of the best says %q, want %q", got, want)
+		}
+	}
 	for want, of := range map[string][]*Study{
 		"median 0.65, between 0.5 and 0.8":                   {a, limited(2, 0.5, 0.1, 0.7)},
 		"not all of them have a value that holds the limits": {a, none},
