@@ -82,7 +82,7 @@ func TestForgedStudyRunsTheSpec(t *testing.T) {
 // writeStudy writes the journal of a study that may have a trial.
 func writeStudy(t *testing.T, dir string, first study.Created, trials int) {
 	t.Helper()
-	if err := journal.MakeDir(dir, 0o700); err != nil {
+	if err := journal.MakeDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	j, err := journal.Create(layout.Study(dir).Journal(), study.Record{Event: first})

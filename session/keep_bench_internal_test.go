@@ -48,7 +48,7 @@ func keepAmong(b testing.TB, n int) {
 		Params: []spaces.Param{{Name: "x", Kind: spaces.KindFloat, Max: 1}}, Run: study.Run{Keep: 5}}
 	s := newStudy(Options{Dir: b.TempDir()})
 	defer s.hooks.keep.close()
-	if err := os.Mkdir(filepath.Dir(s.layout.Trial(1)), dirMode); err != nil {
+	if err := os.Mkdir(filepath.Dir(s.layout.Trial(1)), 0o700); err != nil {
 		b.Fatal(err)
 	}
 	apply := func(e study.Event) {

@@ -21,9 +21,6 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// dirMode are the permissions of every directory that a study makes.
-const dirMode = 0o700
-
 // Open takes up the study in opts.Dir, or begins it if there is none. With a
 // nil config it goes on from the journal alone. A config that differs from the
 // journal's is taken over as far as the finished trials stay comparable, and
@@ -97,7 +94,7 @@ func newStudy(opts Options) *Study {
 func (s *Study) openJournal(config *study.Config) (torn string, err error) {
 	path := s.layout.Journal()
 	if config != nil {
-		if err := journal.MakeDir(string(s.layout), dirMode, s.opts.Journal...); err != nil {
+		if err := journal.MakeDir(string(s.layout), s.opts.Journal...); err != nil {
 			return "", &journal.WriteError{Path: path, Op: "create", Err: err}
 		}
 	}

@@ -213,7 +213,7 @@ func TestSecretEnv(t *testing.T) {
 
 // What lbotune writes is the owner's alone, whatever the umask.
 func TestModes(t *testing.T) {
-	for _, mask := range []string{"000", "022", "077"} {
+	for _, mask := range []string{"000", "022", "077", "777"} {
 		t.Run(mask, func(t *testing.T) {
 			l := newLab(t)
 			l.spec("spec.toml", "cat $LBOTUNE_TRIAL_DIR/params.json >/dev/null && umask && echo loss={x}", 2, 2)

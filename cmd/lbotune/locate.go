@@ -72,7 +72,7 @@ func restored(path string) (string, error) {
 		return dir, err
 	}
 	if err == nil {
-		err = journal.MakeDir(dir, 0o700)
+		err = journal.MakeDir(dir)
 	}
 	if err == nil {
 		err = l.In(l.Journal(), func(d *door.Dir, name string) error { return d.Write(name, text) })

@@ -246,23 +246,33 @@ func TestWriteErrorsNameTheFileOnce(t *testing.T) {
 func TestMakeDir(t *testing.T) {
 	dir := t.TempDir()
 	check(t, os.WriteFile(dir+"/file", nil, 0o600))
-	if err := journal.MakeDir(dir+"/file/a", 0o700); err == nil {
+	if err := journal.MakeDir(dir+"/file/a"); err == nil {
 		t.Error("a directory was made below a file")
 	}
 	fsys := faultfs.New()
 	fsys.Inject(faultfs.Fault{N: 4, Err: syscall.EIO})
-	if err := journal.MakeDir(dir+"/a/b/c", 0o700, fsys); err != nil || fsys.Fired() {
+	if err := journal.MakeDir(dir+"/a/b/c", fsys); err != nil || fsys.Fired() {
 		t.Error(err)
 	}
 	for n := 1; n <= 3; n++ { // a, b and c are names in three directories
 		fsys.Inject(faultfs.Fault{N: n, Err: syscall.EIO})
 		path := fmt.Sprintf("%s/%d/b/c", dir, n)
-		if err := journal.MakeDir(path, 0o700, fsys); !errors.Is(err, syscall.EIO) {
+		if err := journal.MakeDir(path, fsys); !errors.Is(err, syscall.EIO) {
 			t.Errorf("sync %d: %v", n, err)
 		}
 	}
 	// A file system that does not know of syncing directories is taken as it is.
-	check(t, journal.MakeDir("/proc/self", 0o700))
+	check(t, journal.MakeDir("/proc/self"))
+	was := syscall.Umask(0o777)
+	err := journal.MakeDir(dir + "/masked/study")
+	syscall.Umask(was)
+	check(t, err)
+	if info, err := os.Stat(dir + "/masked/study"); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("under a umask that takes all rights it has mode %v, %v", info.Mode(), err)
+	}
+	if err := journal.MakeDir(dir + "/file"); err == nil {
+		t.Error("a file is a directory")
+	}
 }
 
 func TestUnknownHolder(t *testing.T) {

@@ -131,9 +131,10 @@ func infoOf(st fs.FileInfo, err error) (Info, error) {
 	return info, nil
 }
 
-// MakeDir is os.MkdirAll, and returns when the directory's name is on disk, also that of one which a
-// process has made that died before that. Another file system is only asked to sync it.
-func MakeDir(path string, perm fs.FileMode, on ...FS) error {
+// MakeDir makes a directory that is the owner's alone, and missing ones above it, and returns when its name is
+// on disk, also that of one which a process has made that died before that. Another file system is only asked
+// to sync it.
+func MakeDir(path string, on ...FS) error {
 	fsys := fileSystem(on)
 	parents := []string{filepath.Dir(path)}
 	for dir := parents[0]; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -142,8 +143,10 @@ func MakeDir(path string, perm fs.FileMode, on ...FS) error {
 		}
 		parents = append(parents, filepath.Dir(dir))
 	}
-	if err := os.MkdirAll(path, perm); err != nil {
-		return err
+	if err := door.Mkdir(path); err != nil {
+		if info, there := os.Stat(path); there != nil || !info.IsDir() {
+			return err
+		}
 	}
 	for _, dir := range parents {
 		// Who may not read a directory cannot sync it.
