@@ -22,14 +22,20 @@ func lastNumber(l line, found []occurrence) []occurrence {
 			i++
 			continue
 		}
-		if end := thousands(l.text[i:], n.size); end > 0 && bytes.HasSuffix(trimBlanks(l.text[:i]), []byte(":")) {
+		before := trimBlanks(l.text[:i])
+		if end := thousands(l.text[i:], n.size); end > 0 && bytes.HasSuffix(before, []byte(":")) {
 			n = number{kind: unreadable, size: end} // elsewhere a blank stands between two numbers
+		}
+		if r, size := utf8.DecodeLastRune(before); (r == '-' || isMinus(r)) && assigns(trimBlanks(before[:len(before)-size])) {
+			n.kind = unreadable // "loss: - 0.5"; elsewhere the dash is one between words, or begins a list
 		}
 		last = occurrence{kind: n.kind, value: n.value, at: i, end: i + n.size}
 		i = skipDeviation(l.text, i+n.size)
 	}
 	return append(found, last)
 }
+
+func assigns(before []byte) bool { return bytes.HasSuffix(before, []byte(":")) || bytes.HasSuffix(before, []byte("=")) }
 
 // numberStarts reports whether a number may start at i, and would not be the end of a word:
 // v1.2 and P@1 hold no number, nor does the second half of a text in UTF-16.

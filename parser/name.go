@@ -219,6 +219,11 @@ var wrapperRE = regexp.MustCompile(`^(?:[A-Za-z\d.]*\.)?(?:[tT]ensor|[aA]rray|De
 // skipBrackets goes past the brackets around one number: "[0.3]", "(0.3,)". A list of several is a
 // history, "[1] 0.3" counts what is printed, and "(1) mean" is one of a list.
 func skipBrackets(text []byte, i int) int {
+	if start := i + 1; startsNumber(text[min(start, len(text)):]) {
+		if end := start + endOfToken(text[start:], numberMode{}); skipDeviation(text, end) > end {
+			return start
+		}
+	}
 	m := bracketsRE.FindSubmatch(text[i:])
 	if m == nil || len(m[1]) > len(m[3]) {
 		return i

@@ -59,8 +59,22 @@ func scanNumber(text []byte, mode numberMode) number {
 	if k == unreadable {
 		value, k = parseDecorated(token)
 	}
+	if apart := exponentApart(text[size:]); apart > 0 {
+		return number{size: size + apart, kind: unreadable}
+	}
 	return number{value: value, size: size, kind: k}
 }
+
+// exponentApart gives the length of what stands behind a number up to an exponent of its own, as in
+// "(9.3+/-0.1)e-03", "0.93(1)e-3" and "0.5 e-3", 0 if there is none.
+func exponentApart(rest []byte) int {
+	if len(rest) < 2 || strings.IndexByte(" \t)](+\xc2", rest[0]) < 0 || isBlank(rest[0]) && strings.IndexByte("eE+(\xc2", rest[1]) < 0 {
+		return 0 // for speed
+	}
+	return len(exponentRE.Find(rest))
+}
+
+var exponentRE = regexp.MustCompile(`^(?:[ \t]*(?:±|\+/-|\+-)[ \t]*[\d.]+)?(?:\(\d+\)|[)\]]|[ \t]+)[eE][-+]\d+`)
 
 // scanValue reads the number at the start of text where one value is asked for: what goes on behind a
 // blank, as in "1 234.5", "1.5 x 10^-3" and "0.6 -> 0.4", makes it unreadable. A step has no such.
@@ -69,7 +83,7 @@ func scanValue(text []byte, mode numberMode) number {
 	if n.kind != finite || mode.ratio {
 		return n
 	}
-	rest := bytes.TrimLeft(text[n.size:], " \t")
+	rest := bytes.TrimLeft(text[n.size:], " \t)]")
 	end := thousands(text, n.size)
 	if len(rest) > 0 && (rest[0] >= utf8.RuneSelf || strings.IndexByte("xX*1-=", rest[0]) >= 0) { // for speed
 		if more := moreRE.Find(rest); more != nil {
@@ -293,9 +307,13 @@ func plainMinus(token []byte) []byte {
 }
 
 // skipDeviation goes past the deviation of a number that ends at i: "± 0.01", "+/- 0.01",
-// perhaps in parentheses. Without one it stays there.
+// perhaps in parentheses, and the "(1)" of 0.93(1). Without one it stays there.
 func skipDeviation(text []byte, i int) int {
-	at := i + len(deviationRE.Find(text[i:]))
+	at := i + len(lastDigitsRE.Find(text[i:]))
+	if whole := bytes.TrimRight(text[:i], "0123456789"); at > i && bytes.HasSuffix(whole, []byte(".")) {
+		return at
+	}
+	at = i + len(deviationRE.Find(text[i:]))
 	if n := scanNumber(text[at:], numberMode{}); at > i && n.kind != notNumeric {
 		return at + n.size
 	}
@@ -303,6 +321,7 @@ func skipDeviation(text []byte, i int) int {
 }
 
 var deviationRE = regexp.MustCompile(`^[\x00- \x7f]*\(?[\x00- \x7f]*(?:±|\+/-|\+-)[\x00- \x7f]*`)
+var lastDigitsRE = regexp.MustCompile(`^\(\d+\)`)
 
 // goesOn reports whether what stands at i, which ends most tokens, is within this one: a
 // power or a product, bytes of zero as in UTF-16, and backspaces of which the terminal

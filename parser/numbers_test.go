@@ -57,6 +57,24 @@ func TestValuesBothWays(t *testing.T) {
 		"\u2212\u221e":    none,
 		"***":             none,
 		"********":        none,
+
+		// with the uncertainty of its last digits, or an exponent that stands apart
+		"0.93(1)":             0.93,
+		"0.930(12) more":      0.93,
+		"9.30(10)e-3":         none,
+		"(9.30+/-0.10)e-03":   none,
+		"(9.30 ± 0.10)E-03":   none,
+		"[9.3]e-3":            none,
+		"0.5 e-3":             none,
+		"0.5 E+03":            none,
+		"0.5 e-mail":          0.5,
+		"(0.5) x 10^-3":       none,
+		"--0.5":               none,
+		"+-0.5":               none,
+		"(9.30 ± 0.10)":       9.3,
+		"(9.30+/-0.10), done": 9.3,
+		"- 0.5":               none,
+		"\u2212 0.5":          none,
 	} {
 		t.Run(text, func(t *testing.T) {
 			for _, rule := range []parser.Rule{{Metric: "loss"}, {LastNumber: true}} {

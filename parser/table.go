@@ -115,7 +115,7 @@ func isMissing(text string) bool {
 var failures = []string{"diverged", "failed", "error", "undefined", "invalid", "overflow"}
 
 // scanInstead reads what stands where a number should be, and begins with word: one that says
-// that there is none, or "<0.001", "~2" or "$5", which are none either.
+// that there is none, or "<0.001", "~2", "$5" or "- 5", which are none either.
 func scanInstead(text []byte, word string, mode numberMode) number {
 	if slices.Contains(failures, strings.ToLower(strings.TrimRight(word, ".!"))) {
 		return number{size: len(word), kind: missing}
@@ -127,7 +127,7 @@ func scanInstead(text []byte, word string, mode numberMode) number {
 	at := skipBlanks(text, size)
 	end := at + endOfToken(text[at:], mode)
 	condition := sign == '=' && end < len(text) && strings.IndexByte(":)", text[end]) >= 0 // "if loss == 0:"
-	if condition || !strings.ContainsRune("=<>≤≥~≈$€£¥", sign) || !startsNumber(text[at:]) {
+	if condition || !strings.ContainsRune("=<>≤≥~≈$€£¥-+", sign) && !isMinus(sign) || !startsNumber(text[at:]) {
 		return number{}
 	}
 	return number{size: end, kind: unreadable}
