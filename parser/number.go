@@ -309,11 +309,10 @@ func plainMinus(token []byte) []byte {
 // skipDeviation goes past the deviation of a number that ends at i: "± 0.01", "+/- 0.01",
 // perhaps in parentheses, and the "(1)" of 0.93(1). Without one it stays there.
 func skipDeviation(text []byte, i int) int {
-	at := i + len(lastDigitsRE.Find(text[i:]))
-	if whole := bytes.TrimRight(text[:i], "0123456789"); at > i && bytes.HasSuffix(whole, []byte(".")) {
-		return at
+	if glued := lastDigitsRE.Find(text[i:]); glued != nil && bytes.HasSuffix(bytes.TrimRight(text[:i], "0123456789"), []byte(".")) {
+		return i + len(glued)
 	}
-	at = i + len(deviationRE.Find(text[i:]))
+	at := i + len(deviationRE.Find(text[i:]))
 	if n := scanNumber(text[at:], numberMode{}); at > i && n.kind != notNumeric {
 		return at + n.size
 	}
