@@ -146,6 +146,16 @@ func (h *hooks) call(event, command string, log *os.File, a aftermath) error {
 		return errors.New("killed when the study was stopped")
 	case ctx.Err() != nil:
 		return fmt.Errorf("killed after %v", a.config.Timeout)
+	case cmd.Process == nil:
+		return err
+	}
+	for ended := time.Now(); syscall.Kill(-cmd.Process.Pid, 0) == nil; time.Sleep(requestLook / 10) {
+		if time.Since(ended) > cmd.WaitDelay {
+			if cmd.Cancel() == nil && err == nil {
+				err = errors.New("it left processes in the background, which were ended: let it wait for them")
+			}
+			break
+		}
 	}
 	return err
 }

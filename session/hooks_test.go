@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"os"
@@ -225,6 +226,31 @@ func TestHooksAreKilled(t *testing.T) {
 		if !strings.Contains(log, event+` error="killed when the study was stopped"`) {
 			t.Errorf("%v: %s", err, log)
 		}
+	}
+}
+
+// What a hook leaves in the background ends with it, and that is said.
+func TestHooksLeaveNothing(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := os.Open(pipe) // of which the end is seen once nobody can write any more
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	_, log, err := hooked(t, study.Hooks{End: "sleep 1000 > " + pipe + " & exit 0"}, nil)
+	if want := `hook=end trial=3 error="it left processes in the background, which were ended: let it wait for them"`; err != nil || !strings.Contains(log, want) {
+		t.Fatalf("%v: %s", err, log)
+	}
+	kept.Close()
+	if _, err := io.ReadAll(read); err != nil {
+		t.Error(err)
 	}
 }
 
