@@ -306,7 +306,7 @@ func describeBest(g *global, st *study.State, l layout.Study, f report.Figures) 
 	if f.Holds != nil {
 		n := len(st.Closed.Doubtful)
 		lucky := when(n > 0, "; %s held by values that are likely luck", count(n, "trial"))
-		s.add("limits:", "held with a probability of %s without their noise%s; confirm in [run] settles it", percent(*f.Holds), lucky)
+		s.add("limits:", "%s%s; confirm in [run] settles it", f.HoldsText(), lucky)
 	}
 	describeConfirmed(&s, st)
 	if r := recommended(st); r != nil {
@@ -324,9 +324,6 @@ func describeBest(g *global, st *study.State, l layout.Study, f report.Figures) 
 	s.add("command:", "%s", printable(commandLine(st, l, b)))
 	return g.print("%s", s.String())
 }
-
-// percent is a probability for people: no more certain than it is.
-func percent(p float64) string { return fmt.Sprintf("%.0f %%", math.Min(math.Max(100*p, 1), 99)) }
 
 // valueLines are the values of a trial, one a line, with their equals signs aligned.
 func valueLines(values spaces.Values) []string {

@@ -325,7 +325,7 @@ func figuresOf(t *testing.T, st *study.State) (map[string]figure, bool) {
 	}
 	at("holds").find("run", out.String(), `held with a probability of (\d+) %`)
 	if summary.Holds != nil {
-		at("holds")["JSON"] = strings.TrimSuffix(percent(*summary.Holds), " %")
+		at("holds")["JSON"] = fmt.Sprintf("%.0f", min(max(100**summary.Holds, 1), 99))
 	}
 	return figures, tight
 }

@@ -117,6 +117,7 @@ func standingText(st *study.State, l layout.Study, held bool, most int) string {
 	default:
 		s.add("best", "%s = %s, trial %d", oneLine(st.Config.Objective().Name), f.BestText(), f.Best.Number)
 		s.add("", "%s", shortValues(f.Best.Values))
+		s.when(f.Holds != nil, "", "limits %s", f.HoldsText())
 		s.when(!f.Feasible, "", "no trial holds every limit; this one breaks them least: %s", oneLine(strings.Join(f.Broken, "; ")))
 	}
 	why := st.Unsafe()

@@ -74,6 +74,14 @@ func FiguresOf(st *study.State, running bool) Figures {
 	return f
 }
 
+// HoldsText says how likely the best holds its limits, where that is not sure.
+func (f Figures) HoldsText() string {
+	if f.Holds == nil {
+		return ""
+	}
+	return fmt.Sprintf("held with a probability of %.0f %% without their noise", math.Min(math.Max(100**f.Holds, 1), 99))
+}
+
 // Prefer takes another trial for the best: of several objectives there is no one best.
 func (f *Figures) Prefer(st *study.State, t *study.Trial) {
 	f.Best, f.Value, f.Holds = t, t.Value, nil

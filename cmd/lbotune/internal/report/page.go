@@ -220,6 +220,9 @@ func (s *Study) words() []string {
 		if !s.figures.Feasible {
 			out = append(out, clean(strings.Join(append([]string{"No trial holds every limit"}, s.figures.Broken...), "; "), 400)+".")
 		}
+		if s.figures.Holds != nil {
+			out = append(out, "Its limits are "+s.figures.HoldsText()+".")
+		}
 		if first := s.Trials[0]; first.Succeeded() && first != best {
 			over := map[bool]string{false: ", and over a limit"}[s.state.Feasible(first.Trial)]
 			out = append(out, fmt.Sprintf("With %s it was %s%s.", beginnings[first.Origin == optimizer.OriginDefault], num(*first.Value), over))
