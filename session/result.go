@@ -90,8 +90,9 @@ func (t trace) sum(path string) string {
 }
 
 // same reports whether now is of the file at path as it was. Another name, owner or mode
-// changes the time of its inode alone, and so does a file that goes away and comes back; a network's file system
-// is another device on another machine. Only its content tells then, since times can be set back.
+// changes the time of its inode alone, and so does a file that goes away and comes back; a copy that keeps its
+// time has another inode, and a network's file system is another device on another machine. Only its content
+// tells then, since times can be set back.
 func (was trace) same(now trace, path string) bool {
 	if was.Copied {
 		const second = int64(time.Second)
@@ -103,7 +104,7 @@ func (was trace) same(now trace, path string) bool {
 	if was == now {
 		return true
 	}
-	was.CTime, was.Dev = now.CTime, now.Dev
+	was.CTime, was.Dev, was.Ino = now.CTime, now.Dev, now.Ino
 	return was == now && content == now.sum(path)
 }
 

@@ -85,6 +85,14 @@ func TestResultFiles(t *testing.T) {
 			"the program wrote no file PATH; the one that is there was there before"},
 		"away and back": {shared, nil, func(_ *testing.T, _, path string) { _, _ = os.Rename(path, path+"~"), os.Rename(path+"~", path) }, 0,
 			"the program wrote no file PATH; the one that is there was there before"},
+		"put back from a copy": {shared, nil, func(t *testing.T, _, path string) {
+			info, err := os.Stat(path)
+			text, errRead := os.ReadFile(path)
+			put(t, path+".copy", string(text))
+			if err := errors.Join(err, errRead, os.Chtimes(path+".copy", time.Time{}, info.ModTime()), os.Rename(path+".copy", path)); err != nil {
+				t.Error(err)
+			}
+		}, 0, "the program wrote no file PATH; the one that is there was there before"},
 		"written with its old time": {shared, nil, func(t *testing.T, _, path string) {
 			info, err := os.Stat(path)
 			if put(t, path, "loss=3\n"); err != nil || os.Chtimes(path, time.Time{}, info.ModTime()) != nil {
