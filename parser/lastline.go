@@ -2,6 +2,7 @@ package parser
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -26,7 +27,8 @@ func lastNumber(l line, found []occurrence) []occurrence {
 		if end := thousands(l.text[i:], n.size); end > 0 && bytes.HasSuffix(before, []byte(":")) {
 			n = number{kind: unreadable, size: end} // elsewhere a blank stands between two numbers
 		}
-		if r, size := utf8.DecodeLastRune(before); (r == '-' || isMinus(r)) && assigns(trimBlanks(before[:len(before)-size])) {
+		r, size := utf8.DecodeLastRune(before)
+		if (r == '-' || isMinus(r)) && assigns(trimBlanks(before[:len(before)-size])) {
 			n.kind = unreadable // "loss: - 0.5"; elsewhere the dash is one between words, or begins a list
 		}
 		last = occurrence{kind: n.kind, value: n.value, at: i, end: i + n.size}
@@ -35,7 +37,9 @@ func lastNumber(l line, found []occurrence) []occurrence {
 	return append(found, last)
 }
 
-func assigns(before []byte) bool { return bytes.HasSuffix(before, []byte(":")) || bytes.HasSuffix(before, []byte("=")) }
+func assigns(text []byte) bool {
+	return len(text) > 0 && strings.IndexByte(":=", text[len(text)-1]) >= 0
+}
 
 // numberStarts reports whether a number may start at i, and would not be the end of a word:
 // v1.2 and P@1 hold no number, nor does the second half of a text in UTF-16.

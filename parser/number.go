@@ -68,8 +68,9 @@ func scanNumber(text []byte, mode numberMode) number {
 // exponentApart gives the length of what stands behind a number up to an exponent of its own, as in
 // "(9.3+/-0.1)e-03", "0.93(1)e-3" and "0.5 e-3", 0 if there is none.
 func exponentApart(rest []byte) int {
-	if len(rest) < 2 || strings.IndexByte(" \t)](+\xc2", rest[0]) < 0 || isBlank(rest[0]) && strings.IndexByte("eE+(\xc2", rest[1]) < 0 {
-		return 0 // for speed
+	begins := func(i int, with string) bool { return len(rest) > 1 && strings.IndexByte(with, rest[i]) >= 0 }
+	if !begins(0, ")](+\xc2") && !(begins(0, " \t") && begins(1, "eE+(\xc2")) { // for speed
+		return 0
 	}
 	return len(exponentRE.Find(rest))
 }
@@ -309,7 +310,8 @@ func plainMinus(token []byte) []byte {
 // skipDeviation goes past the deviation of a number that ends at i: "± 0.01", "+/- 0.01",
 // perhaps in parentheses, and the "(1)" of 0.93(1). Without one it stays there.
 func skipDeviation(text []byte, i int) int {
-	if glued := lastDigitsRE.Find(text[i:]); glued != nil && bytes.HasSuffix(bytes.TrimRight(text[:i], "0123456789"), []byte(".")) {
+	glued, whole := lastDigitsRE.Find(text[i:]), bytes.TrimRight(text[:i], "0123456789")
+	if glued != nil && bytes.HasSuffix(whole, []byte(".")) {
 		return i + len(glued)
 	}
 	at := i + len(deviationRE.Find(text[i:]))

@@ -186,7 +186,8 @@ const (
 // apart refuses a result that isolated trials would share.
 func (s *Study) apart(c *study.Config) error {
 	if m, shared := c.SharedResult(s.linked...); shared && c.Run.SlotCount() > 1 {
-		return &LayoutError{fmt.Errorf("isolate: %s leads to the same place for all trials, of which %d would run at a time: keep the result of %s elsewhere", m.File, c.Run.SlotCount(), m.Name)}
+		return &LayoutError{fmt.Errorf("isolate: %s leads to the same place for all trials, of which %d would run at a time: "+
+			"keep the result of %s elsewhere", m.File, c.Run.SlotCount(), m.Name)}
 	}
 	return nil
 }

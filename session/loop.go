@@ -206,7 +206,8 @@ func (l *loop) timer() <-chan time.Time {
 func (l *loop) noteTime() {
 	for _, r := range l.study.running {
 		if r.begun && r.id.Trial > 0 && l.study.state.Config.Budget.Limit() > 0 {
-			l.events = append(l.events, study.Measured{Trial: r.id.Trial, Attempt: r.id.Attempt, Measurements: []study.Measurement{}})
+			none := []study.Measurement{}
+			l.events = append(l.events, study.Measured{Trial: r.id.Trial, Attempt: r.id.Attempt, Measurements: none})
 			return
 		}
 	}

@@ -134,10 +134,11 @@ func (c *Config) SharedResult(linked ...string) (m Metric, shared bool) {
 		if !filepath.IsAbs(path) && !strings.HasPrefix(path, "{study}") && !strings.HasPrefix(path, "{trial_dir}") {
 			path = filepath.Join(c.Run.Cwd, path)
 		}
-		if inside, ok := strings.CutPrefix(filepath.Clean(path), filepath.Join("{trial_dir}", layout.SourcesName)+"/"); ok && c.Run.Sources != nil {
+		inside, ok := strings.CutPrefix(filepath.Clean(path), filepath.Join("{trial_dir}", layout.SourcesName)+"/")
+		if src := c.Run.Sources; ok && src != nil {
 			entry, _, deeper := strings.Cut(inside, "/")
-			hidden := deeper && entry[0] == '.' || entry == "node_modules"
-			if mode := c.Run.Sources.Mode; mode == "link" || mode == "isolate" && (hidden || slices.Contains(linked, entry)) {
+			leads := deeper && entry[0] == '.' || entry == "node_modules" || slices.Contains(linked, entry)
+			if src.Mode == "link" || src.Mode == "isolate" && leads {
 				path = inside
 			}
 		}
