@@ -246,7 +246,7 @@ func TestWriteErrorsNameTheFileOnce(t *testing.T) {
 func TestMakeDir(t *testing.T) {
 	dir := t.TempDir()
 	check(t, os.WriteFile(dir+"/file", nil, 0o600))
-	if err := journal.MakeDir(dir+"/file/a"); err == nil {
+	if err := journal.MakeDir(dir + "/file/a"); err == nil {
 		t.Error("a directory was made below a file")
 	}
 	fsys := faultfs.New()
