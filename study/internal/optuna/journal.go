@@ -143,6 +143,9 @@ func Read(text []byte) ([]*Study, error) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
 			continue
 		}
+		if len(line) > journal.MaxLine {
+			return nil, fmt.Errorf("line %d has more than %d MB", i+1, journal.MaxLine>>20)
+		}
 		var o record
 		err := unmarshal(line, &o)
 		var s *Study

@@ -55,6 +55,10 @@ func TestJournalOfOptunaIsRead(t *testing.T) {
 	if _, err := optuna.Read(append([]byte("{\"op_code\": 0\n"), text...)); err == nil || !strings.HasPrefix(err.Error(), "line 1: ") {
 		t.Errorf("a damaged line: %v", err)
 	}
+	long := slices.Concat(text, []byte(`{"op_code": 0, "study_name": "`), bytes.Repeat([]byte("x"), journal.MaxLine), []byte("\"}\n"))
+	if _, err := optuna.Read(long); err == nil || !strings.HasSuffix(err.Error(), " has more than 16 MB") {
+		t.Errorf("a line without bounds: %v", err)
+	}
 }
 
 // Of what was written everything that is read comes back.
