@@ -150,7 +150,7 @@ func TestTrickyTemplatesAreRefused(t *testing.T) {
 		"cat <<$'E'\nE\n{c}\n",
 		"((a = {c}))", "echo $(( {c} ))", "a[{c}]=1", "[[ {c} -eq 1 ]]", "[[ -v {c} ]]", "let a={c}",
 		"cat <<{c}\nx\n", "x >&{c}", "x 2>&1{c}", "f() { echo `{c}`; }", "echo @({c})", "{c}() { :; }",
-		"echo 'a\r\n' {c}", "echo {u:`} {c} `", "echo {u:$(} '{c} )'",
+		"echo 'a\r\n' {c}", "echo {u:`} {c} `", "echo {u:$(} '{c} )'", "echo $\\\n{c}", "echo $\\\n\\\n{c}",
 	} {
 		t.Run(text, func(t *testing.T) {
 			if accepted(text) {

@@ -146,11 +146,21 @@ func parseDialect(text string, parts []Part, dialect syntax.LangVariant) ([]Part
 		return true
 	})
 	for i := range l.parts {
-		if l.parts[i].Context == InWord && l.oddDelimiter {
-			l.parts[i].Context = Unclear
+		p := &l.parts[i]
+		if p.Context == InWord && (l.oddDelimiter || afterDollar(text[:p.Start])) {
+			p.Context = Unclear
 		}
 	}
 	return l.parts, nil
+}
+
+// afterDollar reports whether shells read what follows text right behind a dollar sign: in bash $' quotes in another way.
+func afterDollar(text string) bool {
+	joined := strings.TrimSuffix(text, "\\\n")
+	for len(joined) < len(text) {
+		joined, text = strings.TrimSuffix(joined, "\\\n"), joined
+	}
+	return strings.HasSuffix(joined, "$")
 }
 
 // filled is text with every placeholder replaced by as many bytes that mean
