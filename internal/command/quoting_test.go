@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -51,10 +52,11 @@ func accepted(text string) bool {
 		!slices.ContainsFunc(parts, func(p command.Part) bool { return p.IsPlaceholder() && p.Context != command.InWord })
 }
 
-// checkNoneExecuted runs the templates with every attack in every shell.
+// checkNoneExecuted runs the templates with every attack in every shell. One that executes a
+// variable in double quotes as well, as $(echo "$V") does, does so by itself.
 func checkNoneExecuted(t *testing.T, templates []string) {
 	t.Helper()
-	var lines []string
+	var lines, same []string
 	for _, text := range templates {
 		for _, attack := range attacks {
 			r, err := command.Command{Shell: text}.Render(value(attack))
@@ -62,16 +64,18 @@ func checkNoneExecuted(t *testing.T, templates []string) {
 				t.Fatalf("%q is accepted, but is not rendered: %v", text, err)
 			}
 			lines = append(lines, r.Shell)
+			same = append(same, "V="+shell.Quote(attack)+"\n"+strings.ReplaceAll(text, "{c}", `"$V"`))
 		}
 	}
-	for _, shell := range shells(t) {
-		for batch := range slices.Chunk(lines, 120) {
-			if !executed(t, shell, batch) {
+	for _, sh := range shells(t) {
+		for from := 0; from < len(lines); from += 120 {
+			batch := lines[from:min(from+120, len(lines))]
+			if !executed(t, sh, batch) {
 				continue
 			}
 			for i, line := range batch {
-				if executed(t, shell, []string{line}) {
-					t.Errorf("%s executed a part of a value: %q", filepath.Base(shell), batch[i])
+				if executed(t, sh, []string{line}) && !executed(t, sh, same[from+i:from+i+1]) {
+					t.Errorf("%s executed a part of a value: %q", filepath.Base(sh), line)
 				}
 			}
 		}
