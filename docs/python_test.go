@@ -13,7 +13,10 @@ import (
 // that they should, to tools that only take notes, with the
 // names that the spec has.
 func TestPythonBlocks(t *testing.T) {
-	if !installed("python3") {
+	switch {
+	case testing.Short():
+		t.Skip("builds and runs lbotune")
+	case !installed("python3"):
 		t.Skip("python3 is not installed")
 	}
 	pages, err := filepath.Glob("docs/*.md")
