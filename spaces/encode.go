@@ -313,6 +313,11 @@ func (p Param) floatCoord(x float64) float64 {
 			return mid
 		}
 		if next := lo + (hi-lo)/2; next <= lo || next >= hi {
+			for _, end := range []float64{lo, hi} {
+				if p.floatAt(end) == x {
+					return end
+				}
+			}
 			return mid
 		}
 	}

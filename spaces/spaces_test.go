@@ -437,6 +437,7 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Add(5e-324, 1.7e308, true, 1e-9, 40)
 	f.Add(0.1, 0.3, false, 0.5, 40)
 	f.Add(0.001, 100.0, true, 0.5, 3)
+	f.Add(5.000000100000001, 5.6194444444444445, true, 0.9999999999999999, 40) // exp(log(max)) < max
 	f.Fuzz(func(t *testing.T, lo, hi float64, log bool, u float64, places int) {
 		p := spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: lo, Max: hi}
 		if log {
