@@ -126,8 +126,14 @@ func (o Observation) isStep() bool {
 
 // judge changes the size of the region that proposed the trial. If another rule did, and moves the
 // centre out of the quadratic's region, that region's size is forgotten. A region that collapses
-// finishes the basin: what tell does after it is the next basin's.
+// finishes the basin: what tell does after it is the next basin's. Of that the steps that were
+// pending in a finished one say nothing.
 func (t *trust) judge(h *history, o Observation, step *trustStep, improved bool) {
+	if step != nil {
+		if c := h.success(step.Centre); c >= 0 && t.inFinished(h.x[c]) {
+			return
+		}
+	}
 	switch o.Proposal.Origin {
 	case OriginBox:
 		if step == nil || step.Radius > 0 { // else it was made in a valley's frame

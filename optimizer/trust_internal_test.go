@@ -174,3 +174,25 @@ func TestStepThatGainsAndCollapsesItsRegion(t *testing.T) {
 		t.Errorf("finished %v, and goes on around success %d, settled %v", trust.finished, trust.basin.centre, trust.settled)
 	}
 }
+
+// Workers report late: a step around the centre of a basin that is finished says nothing of the next one.
+func TestStepFromAFinishedBasin(t *testing.T) {
+	for _, origin := range []Origin{OriginLocal, OriginBox} {
+		t.Run(string(origin), func(t *testing.T) {
+			h := told(t, [2]float64{0.5, 3}, [2]float64{0.9, 2})
+			trust := newTrust()
+			trust.basin.moveTo(0)
+			trust.finish(h, 0)
+			for trial := 3; trial < 7; trial++ {
+				o := result(trial, origin, Failed, 0.5, 0)
+				if err := h.add(o); err != nil {
+					t.Fatal(err)
+				}
+				trust.tell(h, o, memory{Step: &trustStep{Centre: 1, Radius: 1.5e-7, Gain: 1, Told: 2}})
+			}
+			if b := trust.basin; b.centre != 1 || b.quadratic.Radius != 0 || b.promise != 0 || b.box != boxStart {
+				t.Errorf("the next basin is %+v", b)
+			}
+		})
+	}
+}
