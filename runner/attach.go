@@ -20,7 +20,7 @@ const (
 	beforeBoot
 	fromElsewhere
 	fromCopied // another directory, of which this one is a copy
-	fromBereft // likewise, and that is gone, but the attempt runs on: nobody else will take it up
+	fromBereft // a copy whose original was removed while the attempt ran on: nobody else will take it up
 )
 
 // Attach implements Attacher. What becomes of the attempt depends on its origin, and on whether an
@@ -33,9 +33,11 @@ const (
 //	fromCopied     ErrCopied                     harvested; ErrLost if a boot may have cost output
 //	fromBereft     its processes are ended: ErrCopied
 //
-// Where it was made to end, and no end is recorded, harvest records a SIGKILL. What was started for
-// another Job.Key is ErrOutdated, and ended first if it lives here, but ErrElsewhere and the bereft
-// ErrCopied stay. Where a part of the output is gone, what would be harvested is ErrLost, and ErrCopied in a copy.
+// Besides:
+//   - Where it was made to end, and no end is recorded, harvest records a SIGKILL.
+//   - What was started for another Job.Key is ErrOutdated, and ended first if it lives here. ErrElsewhere
+//     and the ErrCopied of fromBereft go before that.
+//   - Where a part of the output is gone, what would be harvested is ErrLost, and ErrCopied in a copy.
 func (l *Local) Attach(ctx context.Context, job Job) (exit Exit, err error) {
 	defer func() {
 		if err != nil {
@@ -50,7 +52,8 @@ func (l *Local) Attach(ctx context.Context, job Job) (exit Exit, err error) {
 	}
 	defer a.close()
 	native := a.native(rec)
-	if !native { // perhaps for want of the lock, which its last process may have let go of since rec was read: rec may lack its end
+	if !native {
+		// Its last process may have released the lock, and written the end, since rec was read.
 		if rec, err = readRecord(a.record, 0); err != nil {
 			return Exit{}, err
 		}
@@ -72,7 +75,7 @@ func (l *Local) Attach(ctx context.Context, job Job) (exit Exit, err error) {
 	case fromBereft:
 		return Exit{}, l.end(ctx, a, rec, ErrCopied)
 	default: // nothing lives that is ours: what is left is a record
-		if err := a.worthless(rec, from, outdated); err != nil {
+		if err := a.whyUseless(rec, from, outdated); err != nil {
 			return Exit{}, err
 		}
 		a.counted = a.countAt(rec)
@@ -94,8 +97,9 @@ func (a *attempt) origin(rec record, native bool) origin {
 	return fromCopied
 }
 
-// worthless says why nothing can be made of the record of an attempt that cannot live here, if so.
-func (a *attempt) worthless(rec record, from origin, outdated bool) error {
+// whyUseless says why nothing can be made of the record of an attempt that cannot live here, if so.
+// The order is that which Attach promises.
+func (a *attempt) whyUseless(rec record, from origin, outdated bool) error {
 	here := thisPlace()
 	switch {
 	case from == fromElsewhere && rec.Exit == nil:
@@ -126,7 +130,7 @@ func (l *Local) end(ctx context.Context, a *attempt, rec record, why error) erro
 	if !a.over() {
 		l.stop(a, stopCancel)
 	}
-	l.sweep(a, time.Time{})
+	l.sweep(a, time.Time{}) // it ended long ago: leftovers get no patience
 	if err := a.gone(ctx); err != nil {
 		return err
 	}
@@ -184,11 +188,11 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 		l.watch(ctx, a)
 		up = upNow()
 	}
-	endedAt := a.endedAlone(rec)
-	if rec.Exit == nil {
-		endedAt = time.Now()
+	end := time.Now() // of one that this process has seen end
+	if rec.Exit != nil {
+		end = a.recordedEnd(rec)
 	}
-	left := l.sweep(a, endedAt)
+	left := l.sweep(a, end)
 	rec, err := readRecord(a.record, 0)
 	if err != nil {
 		return Exit{}, err
@@ -219,7 +223,7 @@ func (a *attempt) gone(ctx context.Context) error {
 	return nil
 }
 
-// harvest makes an Exit of the record of an attempt of which nothing lives.
+// harvest makes an Exit of the record of an attempt of which nothing lives, and whose outputs were counted.
 func (a *attempt) harvest(rec record) (Exit, error) {
 	if rec.Exit == nil && rec.Stop != "" {
 		// Made to end by an orchestrator that did not live to write down the status.
@@ -236,7 +240,7 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 		return Exit{}, fmt.Errorf("%w that is certain: %s has two", ErrLost, recordName)
 	}
 	a.reason, a.killed = stopReason(rec.Stop), rec.Killed
-	ended := a.endedAlone(rec)
+	ended := a.recordedEnd(rec)
 	if ended.Before(a.started) { // file systems read a coarser clock
 		ended = a.started
 	}
@@ -245,16 +249,17 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 	return exit, nil
 }
 
-// endedAlone is when the command ended whose record this is. The file itself was changed later, after
+// recordedEnd is when the command ended whose record this is. The file itself was changed later, after
 // a sync, and by the clock of its file system; and the time in it counts for nothing where the clock was set meanwhile.
-func (a *attempt) endedAlone(rec record) time.Time {
-	if ended, known := a.endedBy(rec.Up); known && (rec.Ended == nil || rec.ended.Sub(ended).Abs() >= lateness) {
-		return ended
+func (a *attempt) recordedEnd(rec record) time.Time {
+	if end, known := a.endedBy(rec.Up); known && (rec.Ended == nil || rec.lastSeen.Sub(end).Abs() >= lateness) {
+		return end
 	}
-	return rec.ended
+	return rec.lastSeen
 }
 
-// over reports whether the command has ended, or nothing of it can be found.
+// over reports whether the command has ended, or nothing of it can be found. It looks at the record
+// again, and learns from it which process to look for.
 func (a *attempt) over() bool {
 	if a.ended != nil { // it is our child
 		return a.dead()
@@ -266,7 +271,7 @@ func (a *attempt) over() bool {
 	if a.pid == 0 {
 		a.pid = rec.PID // it was about to start when we looked first
 	}
-	if a.pid == 0 || rec.PIDs != thisPlace().pids { // else it counts in our name space
+	if a.pid == 0 || rec.PIDs != thisPlace().pids { // no process number that can be looked up here
 		return !a.locked() && !a.cgroup.populated() && len(a.find(nil, ignore)) == 0
 	}
 	return !a.supervising()

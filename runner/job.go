@@ -52,7 +52,8 @@ var (
 	// yet; whether it lives cannot be told from here.
 	ErrElsewhere = errors.New("the attempt was started on another host")
 	// ErrCopied: the directory is a copy of the attempt's, made before that had ended.
-	// Whatever runs belongs to the original and was not touched. It is an ErrLost.
+	// Whatever runs belongs to the original and was not touched, unless that is gone: then it was
+	// ended. It is an ErrLost.
 	ErrCopied error = lostError("the attempt's directory was copied before the attempt had ended")
 	// ErrOutdated: the attempt has another Key, and was made to end. It is an ErrLost.
 	ErrOutdated error = lostError("it was made with other values, another command or another metric")

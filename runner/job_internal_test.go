@@ -96,15 +96,15 @@ func TestLinesOfARecord(t *testing.T) {
 	}
 	rec := read(lines)
 	want := entry{Version: 1, ID: "a", PID: 7, Stop: "cancel", Full: true, Exit: code(1), Printed: &Lengths{Stdout: 1}, Fork: code(3), Ended: at(50), usage: usage{CPU: 11, Peak: 20}}
-	if !reflect.DeepEqual(rec.entry, want) || !rec.ended.Equal(*at(50)) {
-		t.Errorf("read %+v, ended %v; want %+v", rec.entry, rec.ended, want)
+	if !reflect.DeepEqual(rec.entry, want) || !rec.lastSeen.Equal(*at(50)) {
+		t.Errorf("read %+v, ended %v; want %+v", rec.entry, rec.lastSeen, want)
 	}
 	rec = read([]entry{{Version: 1}, {Counted: &Lengths{Stdout: 3}}, {Counted: &Lengths{Stdout: 4}, Ended: at(60)}})
-	if rec.Counted.Stdout != 3 || !rec.ended.Equal(*at(99)) {
-		t.Errorf("counted %+v, ended %v", rec.Counted, rec.ended)
+	if rec.Counted.Stdout != 3 || !rec.lastSeen.Equal(*at(99)) {
+		t.Errorf("counted %+v, ended %v", rec.Counted, rec.lastSeen)
 	}
-	if rec = read([]entry{{Version: 1}, {Counted: &Lengths{Stdout: 3}, Ended: at(60)}}); !rec.ended.Equal(*at(60)) {
-		t.Errorf("ended %v", rec.ended)
+	if rec = read([]entry{{Version: 1}, {Counted: &Lengths{Stdout: 3}, Ended: at(60)}}); !rec.lastSeen.Equal(*at(60)) {
+		t.Errorf("ended %v", rec.lastSeen)
 	}
 }
 

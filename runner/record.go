@@ -63,7 +63,7 @@ type record struct {
 	entry              // fields of the first line that has them, since the last start
 	disputed bool      // lines tell of different ends: one of them is not the supervisor's
 	times    int64     // what times said last, in microseconds
-	ended    time.Time // last change of the file: the end, if Exit is set
+	lastSeen time.Time // Ended, or when the file was changed last: the end, if Exit is set
 }
 
 // readRecord reads the lines of attempt.jsonl from an offset on. Those that it does not
@@ -77,7 +77,7 @@ func readRecord(fd int, offset int64) (rec record, err error) {
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
 		err = fmt.Errorf("%s is not a regular file", recordName)
 	default:
-		rec.ended = time.Unix(st.Mtim.Unix())
+		rec.lastSeen = time.Unix(st.Mtim.Unix())
 		buf = make([]byte, max(0, min(st.Size-offset, 64<<10)))
 		n, err = unix.Pread(fd, buf, offset)
 	}
@@ -123,7 +123,7 @@ func (r *record) merge(e entry) {
 // end takes over when the command had ended, if an entry says so.
 func (r *record) end(e entry) {
 	if e.Ended != nil {
-		r.Ended, r.ended = e.Ended, *e.Ended
+		r.Ended, r.lastSeen = e.Ended, *e.Ended
 	}
 }
 

@@ -281,7 +281,7 @@ func (a *attempt) countAt(rec record) *Lengths {
 	counted := all
 	late := func(b *boundedLog) bool {
 		_, last := b.written()
-		return last.After(rec.ended.Add(leftoverPatience))
+		return last.After(rec.lastSeen.Add(leftoverPatience))
 	}
 	if rec.Printed.Stdout >= 0 && late(&a.out) {
 		counted.Stdout = rec.Printed.Stdout
