@@ -41,14 +41,16 @@ type lbo struct {
 	limitsAt  int
 	limitFits []regression // by constraint
 
-	guess  *guess // where people expect the best values; nil if they have not said
-	parts  []*lbo // one for each of several objectives
-	unbent bool   // a part of several objectives: hypervolume is in their units, so only long tails are warped
+	guess *guess // where people expect the best values; nil if they have not said
+	parts []*lbo // one for each of several objectives
+	// tailsOnly says that only long tails are warped: of a part of several objectives, whose
+	// hypervolume is in their units.
+	tailsOnly bool
 
 	earlier  []Earlier  // studies
 	kin      []*kin     // models of those whose objective is related
 	suspects []*suspect // of earlier, those that claim to have today's objective; nil before they are looked at
-	// contradicted are the numbers of those that do not have it.
+	// contradicted are the numbers of earlier studies that claimed today's objective, and do not have it.
 	contradicted []int
 
 	printed *printed // the bounds of the paper to the letter, for its reproduction alone; else nil
@@ -161,7 +163,7 @@ func (l *lbo) looking(ctx context.Context, q Query) (*ask, error) {
 
 func (a *ask) rng(purpose string) *rand.Rand { return stream(a.past.seed, a.trial, purpose) }
 
-// leastForModel is the number of successes that a model needs. With more, a space that mostly fails
+// leastForModel is the number of successes that a model needs. Were it more, a space that mostly fails
 // would be filled for long, and what is known of failures ignored.
 const leastForModel = 1
 
@@ -175,7 +177,7 @@ func (a *ask) tooFew() bool {
 	case len(a.past.told) >= a.set.DesignSize:
 		return false
 	default:
-		return n == leastForModel || a.past.safe != nil
+		return n < 2 || a.past.safe != nil
 	}
 }
 
@@ -229,8 +231,8 @@ func (a *ask) local() (Proposal, bool) {
 	if !ok {
 		return Proposal{}, false
 	}
-	known := len(a.shapes(a.lbo.trust.basin, a.past.space.Dim())) > 0 // the curvature, to a quadratic
-	if turn == localTurn || known {
+	curved := len(a.shapes(a.lbo.trust.basin, a.past.space.Dim())) > 0 // earlier studies know the curvature
+	if turn == localTurn || curved {
 		if p, ok := a.quadraticStep(basin); ok {
 			return p, true
 		}
@@ -239,7 +241,10 @@ func (a *ask) local() (Proposal, bool) {
 		if p, ok := a.valleyStep(basin); ok {
 			return p, true
 		}
-	} else if a.view.limits == nil && a.view.surrogate.prior == nil { // else of which the quadratic knows nothing
+	}
+	// In place of the quadratic's step comes that of the box only where there are limits or earlier
+	// studies: the quadratic knows nothing of them.
+	if turn == localTurn && a.view.limits == nil && a.view.surrogate.prior == nil {
 		return Proposal{}, false
 	}
 	return a.boxStep(basin)

@@ -34,7 +34,7 @@ func (l *lbo) tellParts(o Observation) error {
 	if l.parts == nil {
 		for j := range l.past.objectives {
 			part := newLBO(newHistory(l.past.space, mix(l.past.seed+uint64(j)+1)), l.set) // with numbers of its own
-			part.unbent = true
+			part.tailsOnly = true
 			l.parts = append(l.parts, part)
 		}
 		news = l.past.told

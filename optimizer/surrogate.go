@@ -22,17 +22,17 @@ type surrogate struct {
 	fit   modelFit
 	unit  float64 // values are divided by it before they are warped: 1, but for huge ones
 	warp  warp.Warp
-	known int       // successes told when the model was last extended
+	told  int       // successes when the model was last extended
 	rows  []int     // those of them that it knows, in order: of those at the fit at most exactLimit, and all since
 	z     []float64 // all n successes in model units
 	model *gp.Model
 	prior gp.Function // the mean that it stands around; nil without one
-	// samples are models under sampled hyper-parameters, where those are
-	// averaged over; otherwise model alone.
+	// samples are models under sampled hyper-parameters, where those are averaged over; otherwise
+	// there is one. The last is model.
 	samples []*gp.Model
 	noise   float64 // standard deviation of a measurement's noise, in model units
 	exact   bool    // what looks like noise is ruggedness
-	best    float64 // incumbent: the value to improve upon
+	best    float64 // incumbent: the value to improve upon, in model units
 	bestRow int     // the success that holds it
 	bounds  *bounds // Lipschitz bounds, nil where they are off
 	limits  *limits // nil without constraints
@@ -93,10 +93,10 @@ func (l *lbo) warpOptions() warp.Options {
 	return warp.Options{Raw: l.printed != nil && l.printed.raw}
 }
 
-// currentFit returns the fit to use. Fits are due at certain numbers of successes, unless the newest
-// that had been told by then is younger than a step. Each is a
-// function of those and of the newest fit that had been told by then, from which it starts: the
-// same in every optimizer that was told the same, however late the notes come back.
+// currentFit returns the fit to use. One is due whenever the number of successes, of which there must
+// be one, is a multiple of refitEvery; if the newest fit that had been told by then is less than a
+// step old, it stays. Each is a function of those successes and of that fit, from which it starts:
+// the same in every optimizer that was told the same, however late the notes come back.
 func (l *lbo) currentFit(ctx context.Context) (modelFit, error) {
 	n := len(l.past.y)
 	step := refitEvery(n)
@@ -120,7 +120,7 @@ func (l *lbo) currentFit(ctx context.Context) (modelFit, error) {
 // newFit fits the model to the first n successes, starting from base, which may
 // be nil.
 func (l *lbo) newFit(ctx context.Context, n int, base *modelFit) (modelFit, error) {
-	y, _ := tamed(l.past.raw[:n])
+	y, _ := tamed(l.past.raw[:n]) // past.y is tamed by values that came later, too
 	unit := unitOf(y)
 	values := scaled(y, unit)
 	fit, kinds := modelFit{N: n, WarpN: n}, l.warpKinds(values)
@@ -169,7 +169,7 @@ func (l *lbo) warpKinds(values []float64) []warp.Kind {
 	switch {
 	case l.set.Warp != auto:
 		return []warp.Kind{warp.Kind(l.set.Warp)}
-	case !l.unbent:
+	case !l.tailsOnly:
 		return warp.Kinds()
 	case m-slices.Min(values) > longTail*(slices.Max(values)-m):
 		return []warp.Kind{warp.Identity, warp.Log, warp.Asinh}
@@ -177,9 +177,9 @@ func (l *lbo) warpKinds(values []float64) []warp.Kind {
 	return []warp.Kind{warp.Identity}
 }
 
-// longTail is how many times as far from the median as the best value the worst one lies in
-// an objective, one of several, that may be warped: as sizes and times do, and accuracies do
-// not. A model of such values as they are believes in values far better than the best.
+// longTail: one of several objectives may be warped if its worst value lies that many times as far
+// from the median as its best, as with sizes and times, and not with accuracies. Without a warp a
+// model of such values believes in some far better than the best.
 const longTail = 30
 
 // sample replaces the hyper-parameters of a fit by draws from their posterior.
@@ -214,7 +214,7 @@ func (l *lbo) gpSettings(w warp.Warp, values []float64, unit float64) gp.Setting
 // also where there is nothing to add.
 func (l *lbo) build(ctx context.Context, fit modelFit) (*surrogate, error) {
 	y, _ := tamed(l.past.raw[:fit.N])
-	s := &surrogate{fit: fit, known: fit.N, unit: unitOf(y), noise: math.Sqrt(fit.Hyper.Noise())}
+	s := &surrogate{fit: fit, told: fit.N, unit: unitOf(y), noise: math.Sqrt(fit.Hyper.Noise())}
 	s.rows = gp.Subset(l.past.x[:fit.N], y, exactLimit, fit.Hyper.Lengths())
 	values := scaled(y, s.unit)
 	w, err := warp.Fit(warp.Kind(fit.Warp), values, l.warpOptions())
@@ -242,7 +242,7 @@ func (l *lbo) extend(ctx context.Context, old *surrogate) (*surrogate, error) {
 	s := *old
 	s.samples = slices.Clone(old.samples)
 	s.rows, s.z = slices.Clip(old.rows), slices.Clip(old.z)
-	for i := s.known; i < len(l.past.y); i++ {
+	for i := s.told; i < len(l.past.y); i++ {
 		y, _ := tamed(l.past.raw[:i+1]) // as it looked when it was told: what came later must not change z
 		z := s.warp.Apply(y[i] / s.unit)
 		for k, m := range s.samples {
@@ -254,7 +254,7 @@ func (l *lbo) extend(ctx context.Context, old *surrogate) (*surrogate, error) {
 		}
 		s.rows, s.z = append(s.rows, i), append(s.z, z)
 	}
-	s.known = len(l.past.y)
+	s.told = len(l.past.y)
 	s.model = s.samples[len(s.samples)-1]
 	s.exact = l.printed != nil || // the paper knows no noise
 		len(l.past.twins) >= twinsWant && s.agree(l.past.twins)

@@ -27,7 +27,7 @@ type trust struct {
 	settled bool
 }
 
-// basin is a box in which the acquisition is maximized and a smaller one in
+// basin is a box in which the acquisition is maximized and another one in
 // which a quadratic model is, both around its best point.
 type basin struct {
 	centre int       // index of the success in the middle, -1 for none
@@ -100,7 +100,7 @@ func (t *trust) tell(h *history, o Observation, m memory) {
 	switch {
 	case !improved:
 		t.basin.miss(h, o, m.Step)
-	case t.improves(h, last): // also on the centre of the next basin
+	case t.improves(h, last): // judge may have begun another basin
 		t.basin.moveTo(last)
 	}
 	if t.basin.centre >= 0 && t.basin.spent(h.space.Len()) {
@@ -113,7 +113,7 @@ func (t *trust) improves(h *history, success int) bool {
 	return !t.inFinished(h.x[success]) && (t.basin.centre < 0 || h.better(success, t.basin.centre))
 }
 
-// moveTo makes a success the centre.
+// moveTo makes a success the centre. The regions keep their sizes.
 func (b *basin) moveTo(success int) { b.centre, b.misses, b.ties, b.reach = success, 0, 0, nil }
 
 // spent reports whether the search in d dimensions has missed for long, or meets a plateau.
@@ -219,7 +219,7 @@ func (t *trust) judgeQuadratic(h *history, o Observation, step *trustStep) {
 	if centre < 0 {
 		return
 	}
-	gain := math.NaN()
+	gain := math.NaN() // of a failure
 	if o.Status == Succeeded && h.over[len(h.over)-1] <= h.over[centre] {
 		gain = o.Value() - h.y[centre]
 	}
