@@ -48,7 +48,7 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) (err error) {
 		return ErrStopped
 	case c.Why == study.EndGuard:
 		e := &GuardError{Detail: c.Detail}
-		if n := len(s.state.Order); n > 0 { // as in every journal that lbotune has written
+		if n := len(s.state.Order); n > 0 { // always, unless somebody has edited the journal
 			e.Trial = s.state.Order[n-1]
 		}
 		return e
@@ -74,7 +74,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
 		look.Stop()
 		die()
 		l.unshare()
-		if l.asking { // it may take a while to hear that
+		if l.asking { // it still works on the question that was cut short: the next session makes a new one
 			l.study.opt = nil
 		}
 	}()
@@ -94,7 +94,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
 		}
 		l.share()
 		if l.idle() {
-			l.requested = true // perhaps: a last look
+			l.requested = true // serve looks only then: once more before the end
 			if err := l.serve(); err != nil {
 				return err
 			}
@@ -176,8 +176,8 @@ func (l *loop) idle() bool {
 	if l.halted() {
 		return true
 	}
-	onlyAwaited := len(l.ready) == 0 && (awaited(l.study.state) || l.exhausted())
-	return !l.asking && (l.ending != nil && !l.waits() || onlyAwaited)
+	nothingToAsk := len(l.ready) == 0 && (awaited(l.study.state) || l.exhausted())
+	return !l.asking && (l.ending != nil && !l.waits() || nothingToAsk)
 }
 
 // awaited reports whether trials that were handed out are all that is left.
@@ -195,14 +195,19 @@ func (l *loop) close() (goesOn bool, err error) {
 		return false, l.fatal
 	case end == nil && !l.halted():
 		return false, ErrAwaited
-	case end == nil || l.stop > 0 && !l.late && owed:
+	case end == nil: // stopped
+		return false, nil
+	case l.stop > 0 && !l.late && owed: // stopped before the study's last trials
 		return false, nil
 	}
 	if !l.asking && !l.late {
 		l.study.recommend(end, l.awaitBest)
 		l.requested = l.stop == 0
-		if err := l.serve(); err != nil || l.ending != end {
-			return err == nil, err
+		if err := l.serve(); err != nil {
+			return false, err
+		}
+		if l.ending != end { // a request gave the study more to do
+			return true, nil
 		}
 	}
 	if l.stop == StopHere {
@@ -255,7 +260,7 @@ func (l *loop) onNothingElse(a asked) {
 	next, owed := l.study.state.Unasked(true)
 	switch {
 	case len(l.study.state.Pending()) > 0 || a.question.told < len(l.study.state.Order):
-		l.waitsFor = a.question.told + 1
+		l.waitsFor = a.question.told + 1 // plan asks again once that many have ended
 	case errors.Is(a.err, optimizer.ErrNothingSafe):
 		l.ending = &study.Closed{Why: study.EndExhausted, Detail: "nothing else is known to be safe"}
 	case owed:
@@ -270,9 +275,8 @@ func (l *loop) propose(p study.Proposed) {
 	l.ready = append(l.ready, layout.AttemptID{Trial: p.Trial, Attempt: 1})
 }
 
-// plan starts what can be started: attempts that wait for a slot, then new
-// trials for the slots that are left.
-func (l *loop) plan() error {
+// decideEnd says whether the study is to end, and ends what runs when its time is over.
+func (l *loop) decideEnd() {
 	// A trial that still runs may take some reasons for the end away: by its success, or as the best.
 	mayPass := l.ending != nil && !l.asking && (l.ending.Why == study.EndGuard || l.ending.Why == study.EndPatience)
 	if l.study.state.SetUp && (l.ending == nil || mayPass) {
@@ -285,6 +289,12 @@ func (l *loop) plan() error {
 	if l.over() {
 		l.stopAsk()
 	}
+}
+
+// plan starts what can be started: attempts that wait for a slot, then new
+// trials for the slots that are left.
+func (l *loop) plan() error {
+	l.decideEnd()
 	for {
 		i := slices.IndexFunc(l.ready, func(id layout.AttemptID) bool {
 			// One that may still be running is rejoined even after a stop, so that the stop reaches it.
@@ -333,7 +343,7 @@ func (l *loop) exhausted() bool {
 
 // take makes a trial that the optimizer need not be asked for.
 func (l *loop) take(p study.Proposed) error {
-	l.propose(newQuestion(l.study.state, len(l.study.state.Order)).noted(p)) // nothing is told
+	l.propose(newQuestion(l.study.state, len(l.study.state.Order)).noted(p)) // all is told: no results go along
 	if err := l.commit(); err != nil {
 		return err
 	}
@@ -343,7 +353,7 @@ func (l *loop) take(p study.Proposed) error {
 // ask sends the asker what it does not know yet and the next question.
 func (l *loop) ask() {
 	if err := l.study.teach(); err != nil {
-		l.fatal = fmt.Errorf("begin anew after a question that was cut short, or without what counts no more: %w", err)
+		l.fatal = fmt.Errorf("make a new optimizer from the trials that count: %w", err)
 		return
 	}
 	q := newQuestion(l.study.state, l.study.told)
