@@ -45,6 +45,11 @@ func TestManualPages(t *testing.T) {
 					t.Errorf("%s has no %s", name, section)
 				}
 			}
+			_, synopsis, _ := bytes.Cut(text, []byte(".SH SYNOPSIS\n"))
+			synopsis, _, _ = bytes.Cut(synopsis, []byte(".SH"))
+			if bytes.Count(synopsis, []byte("\n")) != 1 {
+				t.Errorf("%s: the synopsis is broken into lines:\n%s", name, synopsis)
+			}
 		})
 	}
 	groff, err := exec.LookPath("groff")
