@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -99,7 +100,8 @@ func policy() string {
 
 // HTML writes the page of one study, or of several beside each other.
 func HTML(w io.Writer, studies []*Study) error {
-	page := whole{Title: "lbotune: " + clean(studies[0].Name, 80)}
+	names := slices.Compact(lists.Map(studies, func(s *Study) string { return s.Name }))
+	page := whole{Title: "lbotune: " + clean(strings.Join(names, ", "), 80)}
 	if len(studies) > 1 {
 		for i, s := range studies {
 			s.key = string(rune('a'+i%26)) + strconv.Itoa(i) + "-"

@@ -694,6 +694,27 @@ func TestComparisonSaysWhatIsFair(t *testing.T) {
 	}
 }
 
+// The page is called by the studies on it, each once, also if there are none.
+func TestTitle(t *testing.T) {
+	bowl, other := studyOf(t, "finished"), studyOf(t, "one parameter")
+	other.Name = "a & b"
+	for title, studies := range map[string][]*Study{
+		"lbotune: bowl":            {bowl},
+		"lbotune: bowl, a &amp; b": {bowl, bowl, other},
+		"lbotune: ":                nil,
+	} {
+		t.Run(title, func(t *testing.T) {
+			var page strings.Builder
+			if err := HTML(&page, studies); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(page.String(), "<title>"+title+"</title>") {
+				t.Errorf("the page of %d studies is not called so", len(studies))
+			}
+		})
+	}
+}
+
 // A study that is given twice, by whatever name, is one seed: it makes nothing surer.
 func TestComparisonOfTheSameSeed(t *testing.T) {
 	s := studyOf(t, "finished")
