@@ -11,8 +11,8 @@ import (
 // of this length are one unit apart.
 const level = math.Sqrt2 / 2
 
-// Decode returns the configuration at p, a point of this space: another number of coordinates
-// panics, here and in Snap. Coordinates outside [0,1] count as the nearer end. Parameters whose condition does not hold are absent.
+// Decode returns the configuration at p, which must have Dim coordinates, as in Snap and Allows.
+// Those outside [0,1] count as the nearer end. Parameters whose condition does not hold are absent.
 func (s *Space) Decode(p Point) Values { return s.decode(p, len(s.params)) }
 
 // decode returns the values of the first n parameters.

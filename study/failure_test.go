@@ -3,6 +3,7 @@ package study_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,22 +145,31 @@ func TestGuardLater(t *testing.T) {
 	}
 }
 
-// Failures without a reason are not alike, and without a guard none ends the study.
+// Failures without a reason are not alike, and without a positive number of the guard none ends the study.
 func TestNoGuard(t *testing.T) {
 	exit := &study.Failure{Kind: study.FailExit, Code: 1}
-	for _, c := range []struct {
+	many := slices.Repeat([]*study.Failure{exit}, 100)
+	for name, c := range map[string]struct {
 		guard    int
 		failures []*study.Failure
-	}{{0, nil}, {-1, []*study.Failure{exit}}, {2, []*study.Failure{nil, nil}}, {2, []*study.Failure{exit, nil}}, {2, []*study.Failure{nil, exit}}} {
-		st, cfg := &study.State{}, config()
-		cfg.Run.FailureGuard = c.guard
-		apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg})
-		for _, f := range c.failures {
-			fail(t, st, f)
-		}
-		if end := st.Ending(0); end != nil {
-			t.Errorf("%+v: ended by %+v", c, end)
-		}
+	}{
+		"of a config that says nothing": {study.Run{}.FailureGuard, many},
+		"switched off":                  {-1, many},
+		"no reasons":                    {2, []*study.Failure{nil, nil}},
+		"the first has a reason":        {2, []*study.Failure{exit, nil}},
+		"the last has a reason":         {2, []*study.Failure{nil, exit}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, cfg := &study.State{}, config()
+			cfg.Run.FailureGuard, cfg.Budget.Trials = c.guard, 500
+			apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg})
+			for n, f := range c.failures {
+				fail(t, st, f)
+				if end := st.Ending(0); end != nil {
+					t.Fatalf("after %d failures: ended by %+v", n+1, end)
+				}
+			}
+		})
 	}
 }
 
