@@ -62,24 +62,26 @@ func TestMemoryIsBounded(t *testing.T) {
 		{"zeros", parser.Rule{Metric: "loss"}, make([]byte, 32<<10), size / 32},
 	}
 	for _, test := range tests {
-		pattern, err := parser.Compile(test.rule)
-		if err != nil {
-			t.Fatal(err)
-		}
-		collector := parser.NewCollector(pattern)
-		bytes := allocated(func() {
-			scanner := collector.Scanner(parser.Stdout, nil)
-			buffer := make([]byte, 64<<10)
-			if n, err := io.CopyBuffer(scanner, struct{ io.Reader }{&repeat{text: test.text, size: test.size}}, buffer); n != test.size || err != nil {
-				t.Errorf("%s: copied %d, %v", test.name, n, err)
+		t.Run(test.name, func(t *testing.T) {
+			pattern, err := parser.Compile(test.rule)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if err := scanner.Close(); err != nil {
-				t.Error(err)
+			collector := parser.NewCollector(pattern)
+			bytes := allocated(func() {
+				scanner := collector.Scanner(parser.Stdout, nil)
+				buffer := make([]byte, 64<<10)
+				if n, err := io.CopyBuffer(scanner, struct{ io.Reader }{&repeat{text: test.text, size: test.size}}, buffer); n != test.size || err != nil {
+					t.Errorf("%s: copied %d, %v", test.name, n, err)
+				}
+				if err := scanner.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			if limit := uint64(24 << 20); bytes > limit {
+				t.Errorf("%s: %d bytes allocated for %d bytes of log, limit %d", test.name, bytes, test.size, limit)
 			}
 		})
-		if limit := uint64(24 << 20); bytes > limit {
-			t.Errorf("%s: %d bytes allocated for %d bytes of log, limit %d", test.name, bytes, test.size, limit)
-		}
 	}
 }
 

@@ -54,13 +54,15 @@ func TestCandidatesBesideJSON(t *testing.T) {
 		"epoch [1/5] loss [0.25] acc [0.5]\n": {"loss", "acc", ""},
 		"loss: [0.25], 損失：0.5\n":              {"loss", "損失", ""},
 	} {
-		var got []string
-		for _, c := range parser.Candidates([]byte(log)) {
-			got = append(got, c.Rule.Metric+c.Rule.JSON)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", log, got, want)
-		}
+		t.Run(log, func(t *testing.T) {
+			var got []string
+			for _, c := range parser.Candidates([]byte(log)) {
+				got = append(got, c.Rule.Metric+c.Rule.JSON)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%q: %q, want %q", log, got, want)
+			}
+		})
 	}
 }
 

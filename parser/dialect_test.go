@@ -2,6 +2,7 @@ package parser_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -74,22 +75,24 @@ func TestDialects(t *testing.T) {
 		{parser.Rule{Dialect: "results-file"}, "", want{reason: "no match"}},
 	}
 	for _, test := range tests {
-		source := parser.Stdout
-		if test.rule.Dialect == "results-file" {
-			source = parser.File
-		}
-		result, err := read(t, test.rule, source, test.text)
-		got := want{value: result.Value}
-		var e *parser.NoValueError
-		if errors.As(err, &e) {
-			got = want{reason: e.Reason}
-			if _, report, failed := strings.Cut(e.Detail, "reports that it "); failed {
-				got.status, _, _ = strings.Cut(report, " (")
+		t.Run(test.rule.Dialect+" "+test.text, func(t *testing.T) {
+			source := parser.Stdout
+			if test.rule.Dialect == "results-file" {
+				source = parser.File
 			}
-		}
-		if got != test.want {
-			t.Errorf("%s %s of %q: got %+v (%v), want %+v", test.rule.Dialect, test.rule.Metric, test.text, got, err, test.want)
-		}
+			result, err := read(t, test.rule, source, test.text)
+			got := want{value: result.Value}
+			var e *parser.NoValueError
+			if errors.As(err, &e) {
+				got = want{reason: e.Reason}
+				if _, report, failed := strings.Cut(e.Detail, "reports that it "); failed {
+					got.status, _, _ = strings.Cut(report, " (")
+				}
+			}
+			if got != test.want {
+				t.Errorf("%s %s of %q: got %+v (%v), want %+v", test.rule.Dialect, test.rule.Metric, test.text, got, err, test.want)
+			}
+		})
 	}
 }
 
@@ -155,11 +158,13 @@ func TestDialectRuleErrors(t *testing.T) {
 		{parser.Rule{JSON: "a", Step: "b["}, "step", "a path is written"},
 	}
 	for _, test := range tests {
-		_, err := parser.Compile(test.rule)
-		var e *parser.RuleError
-		if !errors.As(err, &e) || e.Field != test.field || !strings.Contains(e.Hint, test.part) {
-			t.Errorf("%+v: got %v, want %q with the hint %q", test.rule, err, test.field, test.part)
-		}
+		t.Run(fmt.Sprintf("%+v", test.rule), func(t *testing.T) {
+			_, err := parser.Compile(test.rule)
+			var e *parser.RuleError
+			if !errors.As(err, &e) || e.Field != test.field || !strings.Contains(e.Hint, test.part) {
+				t.Errorf("%+v: got %v, want %q with the hint %q", test.rule, err, test.field, test.part)
+			}
+		})
 	}
 }
 
@@ -189,13 +194,15 @@ func TestJSON(t *testing.T) {
 		{"loss", `{"loss": true}`, nil},
 	}
 	for _, test := range tests {
-		var got []float64
-		for _, r := range readings(t, parser.Rule{JSON: test.path}, test.text) {
-			got = append(got, r.Value)
-		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%s in %q: got %v, want %v", test.path, test.text, got, test.want)
-		}
+		t.Run(test.path+" "+test.text, func(t *testing.T) {
+			var got []float64
+			for _, r := range readings(t, parser.Rule{JSON: test.path}, test.text) {
+				got = append(got, r.Value)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("%s in %q: got %v, want %v", test.path, test.text, got, test.want)
+			}
+		})
 	}
 }
 
@@ -245,17 +252,19 @@ func TestStreamedReadings(t *testing.T) {
 		{"loss 1\nloss 0,5\nloss nan\nloss inf\nloss 2\n", []float64{1, 2}},
 	}
 	for _, test := range tests {
-		var got []float64
-		scanner := parser.NewCollector(pattern).Scanner(parser.Stdout, func(r parser.Reading) {
-			if r.Value-r.Value == 0 {
-				got = append(got, r.Value)
+		t.Run(test.text, func(t *testing.T) {
+			var got []float64
+			scanner := parser.NewCollector(pattern).Scanner(parser.Stdout, func(r parser.Reading) {
+				if r.Value-r.Value == 0 {
+					got = append(got, r.Value)
+				}
+			})
+			if _, err := scanner.Write([]byte(test.text)); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("%q: got %v, want %v", test.text, got, test.want)
 			}
 		})
-		if _, err := scanner.Write([]byte(test.text)); err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%q: got %v, want %v", test.text, got, test.want)
-		}
 	}
 }

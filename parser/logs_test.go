@@ -2,6 +2,7 @@ package parser_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -143,25 +144,27 @@ func TestLogs(t *testing.T) {
 		{"liblinear-c-real", name("CV accuracy"), 99.4382, -1},
 	}
 	for _, test := range tests {
-		source := test.rule.Source
-		if source == "" {
-			source = parser.Stdout
-		}
-		if test.rule.Dialect == "results-file" {
-			source = parser.File
-		}
-		got, err := read(t, test.rule, source, readLog(t, test.log))
-		if err != nil {
-			t.Errorf("%s, %+v: %v", test.log, test.rule, err)
-			continue
-		}
-		if !got.Reading.HasStep {
-			got.Reading.Step = -1
-		}
-		if got.Value != test.want || got.Reading.Step != test.step {
-			t.Errorf("%s, %+v: got %v at step %v, want %v at step %v",
-				test.log, test.rule, got.Value, got.Reading.Step, test.want, test.step)
-		}
+		t.Run(fmt.Sprintf("%s %+v", test.log, test.rule), func(t *testing.T) {
+			source := test.rule.Source
+			if source == "" {
+				source = parser.Stdout
+			}
+			if test.rule.Dialect == "results-file" {
+				source = parser.File
+			}
+			got, err := read(t, test.rule, source, readLog(t, test.log))
+			if err != nil {
+				t.Errorf("%s, %+v: %v", test.log, test.rule, err)
+				return
+			}
+			if !got.Reading.HasStep {
+				got.Reading.Step = -1
+			}
+			if got.Value != test.want || got.Reading.Step != test.step {
+				t.Errorf("%s, %+v: got %v at step %v, want %v at step %v",
+					test.log, test.rule, got.Value, got.Reading.Step, test.want, test.step)
+			}
+		})
 	}
 }
 
@@ -213,15 +216,17 @@ func TestLogsExplained(t *testing.T) {
 		{"pandas-index-real", name("valid_loss"), "no match", "on line 1 it stands at the line's end", "regex"},
 	}
 	for _, test := range tests {
-		got, err := read(t, test.rule, parser.Stdout, readLog(t, test.log))
-		var e *parser.NoValueError
-		if !errors.As(err, &e) {
-			t.Errorf("%s, %+v: got %v, %v, want a NoValueError", test.log, test.rule, got.Value, err)
-			continue
-		}
-		if e.Reason != test.reason || !strings.Contains(e.Error(), test.part) || !strings.Contains(e.Hint, test.hint) {
-			t.Errorf("%s, %+v:\n got %q: %s\nhint %s\nwant %q: %s\nhint %s",
-				test.log, test.rule, e.Reason, e, e.Hint, test.reason, test.part, test.hint)
-		}
+		t.Run(fmt.Sprintf("%s %+v", test.log, test.rule), func(t *testing.T) {
+			got, err := read(t, test.rule, parser.Stdout, readLog(t, test.log))
+			var e *parser.NoValueError
+			if !errors.As(err, &e) {
+				t.Errorf("%s, %+v: got %v, %v, want a NoValueError", test.log, test.rule, got.Value, err)
+				return
+			}
+			if e.Reason != test.reason || !strings.Contains(e.Error(), test.part) || !strings.Contains(e.Hint, test.hint) {
+				t.Errorf("%s, %+v:\n got %q: %s\nhint %s\nwant %q: %s\nhint %s",
+					test.log, test.rule, e.Reason, e, e.Hint, test.reason, test.part, test.hint)
+			}
+		})
 	}
 }

@@ -82,11 +82,13 @@ func TestScanNumber(t *testing.T) {
 		{"-x", notNumeric, 0, 0},
 	}
 	for _, test := range tests {
-		got := scanNumber([]byte(test.text), numberMode{})
-		same := got.value == test.value || math.IsNaN(got.value) && math.IsNaN(test.value)
-		if got.kind != test.kind || got.size != test.size || test.kind != unreadable && !same {
-			t.Errorf("scanNumber(%q) = %+v, want kind %d, value %v, size %d", test.text, got, test.kind, test.value, test.size)
-		}
+		t.Run(test.text, func(t *testing.T) {
+			got := scanNumber([]byte(test.text), numberMode{})
+			same := got.value == test.value || math.IsNaN(got.value) && math.IsNaN(test.value)
+			if got.kind != test.kind || got.size != test.size || test.kind != unreadable && !same {
+				t.Errorf("scanNumber(%q) = %+v, want kind %d, value %v, size %d", test.text, got, test.kind, test.value, test.size)
+			}
+		})
 	}
 }
 

@@ -151,9 +151,11 @@ func TestValuesAllWays(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]float64{"2 10 431.25\n": 431.25, "step 10 431.25\n": 431.25, "a: 3\nb: 10 431 runs\n": none} {
-		if got, err := read(t, parser.Rule{LastNumber: true}, parser.Stdout, text); (err != nil) != (want == none) || err == nil && got.Value != want {
-			t.Errorf("the last number of %q: %v, %v; want %v", text, got.Value, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got, err := read(t, parser.Rule{LastNumber: true}, parser.Stdout, text); (err != nil) != (want == none) || err == nil && got.Value != want {
+				t.Errorf("the last number of %q: %v, %v; want %v", text, got.Value, err, want)
+			}
+		})
 	}
 }
 
@@ -162,10 +164,12 @@ func TestHintsForValues(t *testing.T) {
 	for text, want := range map[string]string{
 		"1.5 x 10^-3": "1.5e-3", "1.5×10⁻³": "1.5e-3", "1 234.5": "no separators", "1\u202f234.5": "no separators", "0.6 -> 0.4": "by regex",
 	} {
-		var none *parser.NoValueError
-		if _, err := read(t, parser.Rule{Metric: "loss"}, parser.Stdout, "loss: "+text+"\n"); !errors.As(err, &none) || !strings.Contains(none.Hint, want) {
-			t.Errorf("%s: %+v; want a hint with %s", text, none, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			var none *parser.NoValueError
+			if _, err := read(t, parser.Rule{Metric: "loss"}, parser.Stdout, "loss: "+text+"\n"); !errors.As(err, &none) || !strings.Contains(none.Hint, want) {
+				t.Errorf("%s: %+v; want a hint with %s", text, none, want)
+			}
+		})
 	}
 }
 
@@ -299,9 +303,11 @@ func TestNotFiniteIsSaid(t *testing.T) {
 		"inf.": `metric "loss" is inf. on line 1 of stdout`, "\u2212inf": "metric \"loss\" is \u2212inf on line 1 of stdout",
 		"1e999": `metric "loss" is 1e999 on line 1 of stdout, beyond the range of a float64`,
 	} {
-		if _, err := read(t, parser.Rule{Metric: "loss"}, parser.Stdout, "loss="+text+"\n"); err == nil || err.Error() != want {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, err := read(t, parser.Rule{Metric: "loss"}, parser.Stdout, "loss="+text+"\n"); err == nil || err.Error() != want {
+				t.Errorf("%s: %v, want %s", text, err, want)
+			}
+		})
 	}
 }
 
@@ -319,9 +325,11 @@ func TestPowersBehindGroups(t *testing.T) {
 		{`loss (\S+)`, "0.6 -> 0.4", 0.6},
 		{`loss (\S+)`, "0.5 x 10 runs", 0.5},
 	} {
-		got, err := read(t, parser.Rule{Regex: c.expr}, parser.Stdout, "loss 7\nloss "+c.text+"\n")
-		if (err != nil) != (c.want == none) || err == nil && got.Value != c.want {
-			t.Errorf("%s of %q: %v, %v; want %v", c.expr, c.text, got.Value, err, c.want)
-		}
+		t.Run(c.expr+" "+c.text, func(t *testing.T) {
+			got, err := read(t, parser.Rule{Regex: c.expr}, parser.Stdout, "loss 7\nloss "+c.text+"\n")
+			if (err != nil) != (c.want == none) || err == nil && got.Value != c.want {
+				t.Errorf("%s of %q: %v, %v; want %v", c.expr, c.text, got.Value, err, c.want)
+			}
+		})
 	}
 }

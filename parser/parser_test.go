@@ -90,10 +90,12 @@ func TestMetricByName(t *testing.T) {
 		{"valid_0's l2", "[100]\tvalid_0's l2: 0.31", 0.31},
 	}
 	for _, test := range tests {
-		got, err := read(t, parser.Rule{Metric: test.name}, parser.Stdout, test.text)
-		if err != nil || got.Value != test.want {
-			t.Errorf("%q in %q: got %v, %v, want %v", test.name, test.text, got.Value, err, test.want)
-		}
+		t.Run(test.name+" "+test.text, func(t *testing.T) {
+			got, err := read(t, parser.Rule{Metric: test.name}, parser.Stdout, test.text)
+			if err != nil || got.Value != test.want {
+				t.Errorf("%q in %q: got %v, %v, want %v", test.name, test.text, got.Value, err, test.want)
+			}
+		})
 	}
 }
 
@@ -127,15 +129,17 @@ func TestMetricByNameExplained(t *testing.T) {
 		{"loss", `{"train": {"loss": 0.3}, "test": {"loss": 0.4}}`, "ambiguous", "test loss"},
 	}
 	for _, test := range tests {
-		got, err := read(t, parser.Rule{Metric: test.name}, parser.Stdout, test.text)
-		var e *parser.NoValueError
-		if !errors.As(err, &e) {
-			t.Errorf("%q in %q: got %+v, %v, want a NoValueError", test.name, test.text, got, err)
-			continue
-		}
-		if e.Reason != test.reason || !strings.Contains(e.Error(), test.part) {
-			t.Errorf("%q in %q: got %q: %s, want %q with %q", test.name, test.text, e.Reason, e, test.reason, test.part)
-		}
+		t.Run(test.name+" "+test.text, func(t *testing.T) {
+			got, err := read(t, parser.Rule{Metric: test.name}, parser.Stdout, test.text)
+			var e *parser.NoValueError
+			if !errors.As(err, &e) {
+				t.Errorf("%q in %q: got %+v, %v, want a NoValueError", test.name, test.text, got, err)
+				return
+			}
+			if e.Reason != test.reason || !strings.Contains(e.Error(), test.part) {
+				t.Errorf("%q in %q: got %q: %s, want %q with %q", test.name, test.text, e.Reason, e, test.reason, test.part)
+			}
+		})
 	}
 }
 

@@ -89,19 +89,21 @@ func TestLongLineIsCut(t *testing.T) {
 		{"next line after CR", filler + filler + "\rloss=0.25", []float64{0.25}},
 	}
 	for _, test := range tests {
-		for _, size := range []int{len(test.text), 4096} {
-			var chunks []string
-			for chunk := range slices.Chunk([]byte(test.text), size) {
-				chunks = append(chunks, string(chunk))
+		t.Run(test.name, func(t *testing.T) {
+			for _, size := range []int{len(test.text), 4096} {
+				var chunks []string
+				for chunk := range slices.Chunk([]byte(test.text), size) {
+					chunks = append(chunks, string(chunk))
+				}
+				var got []float64
+				for _, r := range readings(t, parser.Rule{Metric: "loss"}, chunks...) {
+					got = append(got, r.Value)
+				}
+				if !slices.Equal(got, test.want) {
+					t.Errorf("%s, chunks of %d: got %v, want %v", test.name, size, got, test.want)
+				}
 			}
-			var got []float64
-			for _, r := range readings(t, parser.Rule{Metric: "loss"}, chunks...) {
-				got = append(got, r.Value)
-			}
-			if !slices.Equal(got, test.want) {
-				t.Errorf("%s, chunks of %d: got %v, want %v", test.name, size, got, test.want)
-			}
-		}
+		})
 	}
 }
 
@@ -128,10 +130,12 @@ func TestRegex(t *testing.T) {
 		{`a=([-+.\w]+)s`, "a=1.5e-3s", 0.0015},
 	}
 	for _, test := range tests {
-		got, err := read(t, parser.Rule{Regex: test.regex}, parser.Stdout, test.text)
-		if err != nil || got.Value != test.want {
-			t.Errorf("%s in %q: got %v, %v, want %v", test.regex, test.text, got.Value, err, test.want)
-		}
+		t.Run(test.regex+" "+test.text, func(t *testing.T) {
+			got, err := read(t, parser.Rule{Regex: test.regex}, parser.Stdout, test.text)
+			if err != nil || got.Value != test.want {
+				t.Errorf("%s in %q: got %v, %v, want %v", test.regex, test.text, got.Value, err, test.want)
+			}
+		})
 	}
 }
 
@@ -156,11 +160,13 @@ func TestRegexExplained(t *testing.T) {
 		{`loss: (\d+) z`, "\nloss: 3", "no match", ""},
 	}
 	for _, test := range tests {
-		got, err := read(t, parser.Rule{Regex: test.regex}, parser.Stdout, test.text)
-		var e *parser.NoValueError
-		if !errors.As(err, &e) || e.Reason != test.reason || !strings.Contains(e.Error(), test.part) {
-			t.Errorf("%s in %q: got %+v, %v, want %q with %q", test.regex, test.text, got, err, test.reason, test.part)
-		}
+		t.Run(test.regex+" "+test.text, func(t *testing.T) {
+			got, err := read(t, parser.Rule{Regex: test.regex}, parser.Stdout, test.text)
+			var e *parser.NoValueError
+			if !errors.As(err, &e) || e.Reason != test.reason || !strings.Contains(e.Error(), test.part) {
+				t.Errorf("%s in %q: got %+v, %v, want %q with %q", test.regex, test.text, got, err, test.reason, test.part)
+			}
+		})
 	}
 }
 
@@ -216,30 +222,36 @@ func TestPick(t *testing.T) {
 		{"mean", "loss=1e308\nloss=1e308\nloss=1e308\n", 1e308, ""},
 	}
 	for _, test := range tests {
-		got, err := read(t, parser.Rule{Metric: "loss", Pick: test.pick}, parser.Stdout, test.text)
-		var e *parser.NoValueError
-		switch {
-		case test.reason == "" && (err != nil || got.Value != test.want):
-			t.Errorf("%s of %q: got %v, %v, want %v", test.pick, test.text, got.Value, err, test.want)
-		case test.reason != "" && (!errors.As(err, &e) || e.Reason != test.reason):
-			t.Errorf("%s of %q: got %v, %v, want %q", test.pick, test.text, got.Value, err, test.reason)
-		}
+		t.Run(test.pick+" "+test.text, func(t *testing.T) {
+			got, err := read(t, parser.Rule{Metric: "loss", Pick: test.pick}, parser.Stdout, test.text)
+			var e *parser.NoValueError
+			switch {
+			case test.reason == "" && (err != nil || got.Value != test.want):
+				t.Errorf("%s of %q: got %v, %v, want %v", test.pick, test.text, got.Value, err, test.want)
+			case test.reason != "" && (!errors.As(err, &e) || e.Reason != test.reason):
+				t.Errorf("%s of %q: got %v, %v, want %q", test.pick, test.text, got.Value, err, test.reason)
+			}
+		})
 	}
 }
 
 func TestSources(t *testing.T) {
 	both := map[parser.Source]string{parser.Stdout: "loss=1\n", parser.Stderr: "x\nloss=2\n", parser.File: "loss=3"}
 	for source, want := range map[parser.Source]float64{parser.Stdout: 1, parser.Stderr: 2, parser.File: 3} {
-		got, err := readAll(t, parser.Rule{Metric: "loss", Source: source}, both)
-		if err != nil || got.Value != want || got.Reading.Source != source {
-			t.Errorf("%s: got %+v, %v", source, got, err)
-		}
+		t.Run(string(source), func(t *testing.T) {
+			got, err := readAll(t, parser.Rule{Metric: "loss", Source: source}, both)
+			if err != nil || got.Value != want || got.Reading.Source != source {
+				t.Errorf("%s: got %+v, %v", source, got, err)
+			}
+		})
 	}
 	for pick, want := range map[string]float64{"min": 1, "max": 2, "mean": 1.5} {
-		got, err := readAll(t, parser.Rule{Metric: "loss", Source: "both", Pick: pick}, both)
-		if err != nil || got.Value != want || got.Count != 2 || got.Lines != 3 {
-			t.Errorf("%s of both: got %+v, %v", pick, got, err)
-		}
+		t.Run(pick, func(t *testing.T) {
+			got, err := readAll(t, parser.Rule{Metric: "loss", Source: "both", Pick: pick}, both)
+			if err != nil || got.Value != want || got.Count != 2 || got.Lines != 3 {
+				t.Errorf("%s of both: got %+v, %v", pick, got, err)
+			}
+		})
 	}
 	_, err := readAll(t, parser.Rule{Metric: "loss", Source: "both"}, both)
 	var e *parser.NoValueError
@@ -266,16 +278,18 @@ func TestSteps(t *testing.T) {
 		{"epoch", "loss 0.5\nepoch 1 loss 0.4", []float64{-1, 1}},
 	}
 	for _, test := range tests {
-		var got []float64
-		for _, r := range readings(t, parser.Rule{Metric: "loss", Step: test.step}, test.text) {
-			if !r.HasStep {
-				r.Step = -1
+		t.Run(test.step+" "+test.text, func(t *testing.T) {
+			var got []float64
+			for _, r := range readings(t, parser.Rule{Metric: "loss", Step: test.step}, test.text) {
+				if !r.HasStep {
+					r.Step = -1
+				}
+				got = append(got, r.Step)
 			}
-			got = append(got, r.Step)
-		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("steps %q in %q: got %v, want %v", test.step, test.text, got, test.want)
-		}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("steps %q in %q: got %v, want %v", test.step, test.text, got, test.want)
+			}
+		})
 	}
 	got := readings(t, parser.Rule{Regex: `e(?P<step>\d+) (?P<value>\S+)`}, "e7 0.5")
 	if len(got) != 1 || got[0].Step != 7 || !got[0].HasStep || got[0].Value != 0.5 {

@@ -197,12 +197,14 @@ func TestNever(t *testing.T) {
 	for text, want := range map[string]string{
 		"n > 9": "n > 9", "n >= 9": "", "not (n > 9)": "", "n > 9 or n > 5": "", "n > 9 or (n < 1)": "n > 9", "n < 5 and 1 > n": "1 > n",
 	} {
-		r, err := spaces.ParseRelation(text, []spaces.Param{n})
-		if err != nil || (r.Never == nil) != (want == "") || r.Never != nil && text[r.Never.Offset:][:r.Never.Len] != want {
-			t.Errorf("%s: %v, %v", text, r.Never, err)
-		}
-		if _, err := spaces.New(n, spaces.Param{Name: "b", Kind: spaces.KindBool, When: text}); err != nil {
-			t.Error(err)
-		}
+		t.Run(text, func(t *testing.T) {
+			r, err := spaces.ParseRelation(text, []spaces.Param{n})
+			if err != nil || (r.Never == nil) != (want == "") || r.Never != nil && text[r.Never.Offset:][:r.Never.Len] != want {
+				t.Errorf("%s: %v, %v", text, r.Never, err)
+			}
+			if _, err := spaces.New(n, spaces.Param{Name: "b", Kind: spaces.KindBool, When: text}); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -80,8 +80,10 @@ func TestUnitsThatAParameterLacks(t *testing.T) {
 		"decade": {Name: "p", Kind: spaces.KindFloat, Min: 1, Max: 2},
 		"step":   {Name: "p", Kind: spaces.KindFloat, Min: 1, Max: 2},
 	} {
-		if got, err := p.Change(1, unit); err == nil {
-			t.Errorf("per %s: %v", unit, got)
-		}
+		t.Run(unit, func(t *testing.T) {
+			if got, err := p.Change(1, unit); err == nil {
+				t.Errorf("per %s: %v", unit, got)
+			}
+		})
 	}
 }

@@ -48,7 +48,8 @@ func TestFormatOfAParameter(t *testing.T) {
 // first thousand.
 func TestFormatOfAStep(t *testing.T) {
 	for placeholder, right := range map[string]bool{"x:.3g": false, "x:.4g": true} {
-		_, err := spec.Parse("spec.toml", []byte(`command = "x {`+placeholder+`}"
+		t.Run(placeholder, func(t *testing.T) {
+			_, err := spec.Parse("spec.toml", []byte(`command = "x {`+placeholder+`}"
 			[objective]
 			metric = "loss"
 			[params.x]
@@ -59,8 +60,9 @@ func TestFormatOfAStep(t *testing.T) {
 			[budget]
 			trials = 3
 		`), "/")
-		if (err == nil) != right || err != nil && !strings.Contains(err.Error(), `{x:.3g}: the format ".3g" writes the value 1001 of the range as 1e+03`) {
-			t.Errorf("%s: %v", placeholder, err)
-		}
+			if (err == nil) != right || err != nil && !strings.Contains(err.Error(), `{x:.3g}: the format ".3g" writes the value 1001 of the range as 1e+03`) {
+				t.Errorf("%s: %v", placeholder, err)
+			}
+		})
 	}
 }

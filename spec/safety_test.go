@@ -24,16 +24,18 @@ func TestSafetyConstantOfTheCube(t *testing.T) {
 		`{ type = "float", min = 0, max = 1, step = 0.5, default = 0 }`: 1.5,
 		`{ type = "ordered", values = [1, 2, 3, 4], default = 1 }`:      4. / 3,
 	} {
-		src := strings.NewReplacer("PARAM", param).Replace(`
+		t.Run(param, func(t *testing.T) {
+			src := strings.NewReplacer("PARAM", param).Replace(`
 command = "./train {y} {x}"
 objective.metric = "loss"
 safety = { max = 0.4, constant = 1 }
 params.y = { type = "float", min = 0, max = 1, default = 0 }
 params.x = PARAM
 budget.trials = 8`)
-		cfg, err := spec.Parse("s.toml", []byte(src), "/")
-		if err != nil || math.Abs(cfg.Safety.Constant-want) > 1e-12 {
-			t.Errorf("%s: %+v, %v; want the constant %v", param, cfg.Safety, err, want)
-		}
+			cfg, err := spec.Parse("s.toml", []byte(src), "/")
+			if err != nil || math.Abs(cfg.Safety.Constant-want) > 1e-12 {
+				t.Errorf("%s: %+v, %v; want the constant %v", param, cfg.Safety, err, want)
+			}
+		})
 	}
 }

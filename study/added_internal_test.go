@@ -1,6 +1,7 @@
 package study
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -63,18 +64,22 @@ func TestCommandsAreExtended(t *testing.T) {
 		{file("lr: 1\n", setting("lr", "{lr}")), file("lr: 2\n", setting("lr", "{lr}"), setting("wd", "{wd}")), false},
 		{nil, file("wd: {wd}"), false},
 	} {
-		was.Files, now.Files = c.was, c.now
-		if got := filesExtend(was, now); got != c.want {
-			t.Errorf("%+v to %+v: %v", c.was, c.now, got)
-		}
+		t.Run(fmt.Sprintf("%+v", c.now), func(t *testing.T) {
+			was.Files, now.Files = c.was, c.now
+			if got := filesExtend(was, now); got != c.want {
+				t.Errorf("%+v to %+v: %v", c.was, c.now, got)
+			}
+		})
 	}
 }
 
 // A value that cannot be shown in full ends with dots.
 func TestBrief(t *testing.T) {
 	for n, want := range map[int]string{118: strings.Repeat("x", 118) + `"`, 119: strings.Repeat("x", 119) + "..."} {
-		if got := brief(strings.Repeat("x", n)); got != `"`+want {
-			t.Errorf("%d characters are shown as %s", n, got)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			if got := brief(strings.Repeat("x", n)); got != `"`+want {
+				t.Errorf("%d characters are shown as %s", n, got)
+			}
+		})
 	}
 }

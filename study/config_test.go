@@ -111,10 +111,12 @@ func TestDesignOfRungs(t *testing.T) {
 	plain := c.Optimizer.Resolved(2).DesignSize
 	halves(&c)
 	for want, o := range map[int]optimizer.Settings{2 * plain: {}, 3: {DesignSize: 3}, 0: {Preset: "paper"}} {
-		c.Optimizer = o
-		if s, err := c.Search(); err != nil || s.Settings.DesignSize != want {
-			t.Errorf("%+v begins with %d trials, %v; want %d", o, s.Settings.DesignSize, err, want)
-		}
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			c.Optimizer = o
+			if s, err := c.Search(); err != nil || s.Settings.DesignSize != want {
+				t.Errorf("%+v begins with %d trials, %v; want %d", o, s.Settings.DesignSize, err, want)
+			}
+		})
 	}
 }
 
@@ -127,12 +129,14 @@ func TestWalkIsForOneValue(t *testing.T) {
 			c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: c.Metrics[0].Rule, Direction: study.Minimize})
 		},
 	} {
-		c := config()
-		c.Optimizer.Design = "walk"
-		with(&c)
-		if s, err := c.Search(); err != nil || s.Settings.Design != strings.TrimSpace(want) {
-			t.Errorf("the design is %q, %v; want %q", s.Settings.Design, err, want)
-		}
+		t.Run(fmt.Sprintf("%q", want), func(t *testing.T) {
+			c := config()
+			c.Optimizer.Design = "walk"
+			with(&c)
+			if s, err := c.Search(); err != nil || s.Settings.Design != strings.TrimSpace(want) {
+				t.Errorf("the design is %q, %v; want %q", s.Settings.Design, err, want)
+			}
+		})
 	}
 }
 
@@ -252,10 +256,12 @@ func TestReservedNames(t *testing.T) {
 // What is shown of the setup command is what would run.
 func TestRenderSetup(t *testing.T) {
 	for setup, want := range map[string]string{"": "", "make -C {study}": "make -C /s", "make 'unclosed {study}": "make 'unclosed {study}"} {
-		c := config()
-		c.Setup = setup
-		if got := c.RenderSetup("/s"); got != want {
-			t.Errorf("%q is shown as %q", setup, got)
-		}
+		t.Run(setup, func(t *testing.T) {
+			c := config()
+			c.Setup = setup
+			if got := c.RenderSetup("/s"); got != want {
+				t.Errorf("%q is shown as %q", setup, got)
+			}
+		})
 	}
 }

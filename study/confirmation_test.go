@@ -2,7 +2,6 @@ package study_test
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -35,18 +34,18 @@ func TestTied(t *testing.T) {
 	if a.Mean != 3 || math.Abs(a.Margin-5.663204705734667) > 1e-6 {
 		t.Errorf("mean %v ± %v", a.Mean, a.Margin)
 	}
-	for _, c := range []struct {
+	for name, c := range map[string]struct {
 		a, b study.Confirmation
 		tied bool
 	}{
-		{a, confirmation(t, 5.364, 2, 2.5, 4.5), true},
-		{a, confirmation(t, 5.386, 2, 2.5, 4.5), false},
-		{a, confirmation(t, -5.386, 2, 2.5, 4.5), false},
-		{confirmation(t, 0, 0, 1), confirmation(t, 0.25, 0, 1), true}, // of the same spread
-		{confirmation(t, 0, 2, 2), confirmation(t, 0, 2, 2, 2), true}, // of none
-		{confirmation(t, 0, 2, 2), confirmation(t, 0.25, 2, 2), false},
+		"within the margin":           {a, confirmation(t, 5.364, 2, 2.5, 4.5), true},
+		"above it":                    {a, confirmation(t, 5.386, 2, 2.5, 4.5), false},
+		"below it":                    {a, confirmation(t, -5.386, 2, 2.5, 4.5), false},
+		"of the same spread":          {confirmation(t, 0, 0, 1), confirmation(t, 0.25, 0, 1), true},
+		"equal, and of no spread":     {confirmation(t, 0, 2, 2), confirmation(t, 0, 2, 2, 2), true},
+		"different, and of no spread": {confirmation(t, 0, 2, 2), confirmation(t, 0.25, 2, 2), false},
 	} {
-		t.Run(fmt.Sprint(c), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			if c.a.Tied(c.b, 2) != c.tied || c.b.Tied(c.a, 2) != c.tied {
 				t.Errorf("%+v and %+v: tied %v", c.a, c.b, !c.tied)
 			}
@@ -179,21 +178,23 @@ func TestBestOfOneConfirmation(t *testing.T) {
 // cannot be known from one run; but not where they failed.
 func TestTodayIsConfirmed(t *testing.T) {
 	for status, want := range map[optimizer.Status][]int{optimizer.Succeeded: {2, 3, 4, 1}, optimizer.Failed: {2, 3, 4}} {
-		st := limited(t, func(c *study.Config) { c.Run.Confirm = 3 })
-		end := study.Finished{Trial: 1, Attempt: 1, Status: status, Metrics: study.Metrics{"loss": 9, "size": 1, "speed": 3}}
-		if status == optimizer.Failed {
-			end.Metrics, end.Failure = nil, &study.Failure{Kind: study.FailExit, Code: 1}
-		}
-		applyAll(t, st, study.Proposed{Trial: 1, Pending: []int{}, Origin: optimizer.OriginDefault, Values: values(0.5, 3)}, end)
-		for loss := range 4 {
-			try(t, st, float64(loss), 1, 3)
-		}
-		var got []int
-		for _, u := range st.Unconfirmed() {
-			got = append(got, u.Number)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %v are run again; want %v", status, got, want)
-		}
+		t.Run(string(status), func(t *testing.T) {
+			st := limited(t, func(c *study.Config) { c.Run.Confirm = 3 })
+			end := study.Finished{Trial: 1, Attempt: 1, Status: status, Metrics: study.Metrics{"loss": 9, "size": 1, "speed": 3}}
+			if status == optimizer.Failed {
+				end.Metrics, end.Failure = nil, &study.Failure{Kind: study.FailExit, Code: 1}
+			}
+			applyAll(t, st, study.Proposed{Trial: 1, Pending: []int{}, Origin: optimizer.OriginDefault, Values: values(0.5, 3)}, end)
+			for loss := range 4 {
+				try(t, st, float64(loss), 1, 3)
+			}
+			var got []int
+			for _, u := range st.Unconfirmed() {
+				got = append(got, u.Number)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %v are run again; want %v", status, got, want)
+			}
+		})
 	}
 }

@@ -52,28 +52,30 @@ func TestUnknownKeys(t *testing.T) {
 		"energy":  func(c map[string]any) { c["budget"].(map[string]any)["energy"] = 1 },
 		"forbid":  func(c map[string]any) { c["params"].([]any)[0].(map[string]any)["forbid"] = true },
 	} {
-		for _, late := range []bool{false, true} {
-			path := filepath.Join(t.TempDir(), "journal.jsonl")
-			first, second := plain(t, created), plain(t, records(everyEvent())[19])
-			if late {
-				add(second["config"].(map[string]any))
-			} else {
-				add(first["config"].(map[string]any))
+		t.Run(name, func(t *testing.T) {
+			for _, late := range []bool{false, true} {
+				path := filepath.Join(t.TempDir(), "journal.jsonl")
+				first, second := plain(t, created), plain(t, records(everyEvent())[19])
+				if late {
+					add(second["config"].(map[string]any))
+				} else {
+					add(first["config"].(map[string]any))
+				}
+				j, err := journal.Create(path, first)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = j.Append(second)
+				if err := errors.Join(err, j.Close()); err != nil {
+					t.Fatal(err)
+				}
+				_, err = study.Load(filepath.Dir(path))
+				var damage *journal.CorruptError
+				if !errors.Is(err, journal.ErrVersion) || errors.As(err, &damage) || !strings.Contains(err.Error(), fmt.Sprintf("the key %q", name)) {
+					t.Errorf("%s, in a change: %v: %v", name, late, err)
+				}
 			}
-			j, err := journal.Create(path, first)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = j.Append(second)
-			if err := errors.Join(err, j.Close()); err != nil {
-				t.Fatal(err)
-			}
-			_, err = study.Load(filepath.Dir(path))
-			var damage *journal.CorruptError
-			if !errors.Is(err, journal.ErrVersion) || errors.As(err, &damage) || !strings.Contains(err.Error(), fmt.Sprintf("the key %q", name)) {
-				t.Errorf("%s, in a change: %v: %v", name, late, err)
-			}
-		}
+		})
 	}
 }
 

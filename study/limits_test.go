@@ -163,13 +163,15 @@ func TestObservationsTellOfLimits(t *testing.T) {
 		t.Errorf("a failure that means nothing: constraints %v", c)
 	}
 	for kind, explained := range map[study.FailureKind]bool{study.FailTimeout: true, study.FailSignal: true, study.FailNoMetric: false} {
-		n := len(st.Trials) + 1
-		apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(0.5, 3)})
-		apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: kind}})
-		c := st.Observation(st.Trials[n-1]).Constraints
-		if explained != (len(c) == 2) || explained && !(math.IsInf(c[0], 1) && math.IsNaN(c[1])) {
-			t.Errorf("%s: constraints %v", kind, c)
-		}
+		t.Run(string(kind), func(t *testing.T) {
+			n := len(st.Trials) + 1
+			apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(0.5, 3)})
+			apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: kind}})
+			c := st.Observation(st.Trials[n-1]).Constraints
+			if explained != (len(c) == 2) || explained && !(math.IsInf(c[0], 1) && math.IsNaN(c[1])) {
+				t.Errorf("%s: constraints %v", kind, c)
+			}
+		})
 	}
 }
 
@@ -177,27 +179,31 @@ func TestObservationsTellOfLimits(t *testing.T) {
 // it, if it does; of one that was stopped on its rung all are.
 func TestStoppedAtALimit(t *testing.T) {
 	for reading, want := range map[float64]float64{12: 0.2, 10: math.NaN(), 8: math.NaN()} {
-		st := limited(t, func(*study.Config) {})
-		apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0.5, 3)})
-		apply(t, st, study.Cut{Trial: 1, Attempt: 1, Metric: "size", Reading: study.Reading{Step: 1, Value: reading}})
-		apply(t, st, study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Pruned, Metrics: study.Metrics{"loss": 1}})
-		o := st.Observation(st.Trials[0])
-		if o.Status != optimizer.Failed || len(o.Constraints) != 2 || !math.IsNaN(o.Constraints[1]) ||
-			math.Abs(o.Constraints[0]-want) > 1e-12 || math.IsNaN(want) != math.IsNaN(o.Constraints[0]) {
-			t.Errorf("of %v: %+v", reading, o)
-		}
-	}
-	for rungs, known := range map[bool]int{false: 0, true: 2} {
-		st := limited(t, func(c *study.Config) {
-			if rungs {
-				halves(c)
+		t.Run(fmt.Sprint(reading), func(t *testing.T) {
+			st := limited(t, func(*study.Config) {})
+			apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0.5, 3)})
+			apply(t, st, study.Cut{Trial: 1, Attempt: 1, Metric: "size", Reading: study.Reading{Step: 1, Value: reading}})
+			apply(t, st, study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Pruned, Metrics: study.Metrics{"loss": 1}})
+			o := st.Observation(st.Trials[0])
+			if o.Status != optimizer.Failed || len(o.Constraints) != 2 || !math.IsNaN(o.Constraints[1]) ||
+				math.Abs(o.Constraints[0]-want) > 1e-12 || math.IsNaN(want) != math.IsNaN(o.Constraints[0]) {
+				t.Errorf("of %v: %+v", reading, o)
 			}
 		})
-		apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0.5, 4)})
-		apply(t, st, study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Pruned, Metrics: study.Metrics{"loss": 1, "size": 5, "speed": 4}})
-		if o := st.Observation(st.Trials[0]); len(o.Constraints) != known || (o.Status == optimizer.Succeeded) != rungs {
-			t.Errorf("with rungs %v: %+v", rungs, o)
-		}
+	}
+	for rungs, known := range map[bool]int{false: 0, true: 2} {
+		t.Run(fmt.Sprint("rungs ", rungs), func(t *testing.T) {
+			st := limited(t, func(c *study.Config) {
+				if rungs {
+					halves(c)
+				}
+			})
+			apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0.5, 4)})
+			apply(t, st, study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Pruned, Metrics: study.Metrics{"loss": 1, "size": 5, "speed": 4}})
+			if o := st.Observation(st.Trials[0]); len(o.Constraints) != known || (o.Status == optimizer.Succeeded) != rungs {
+				t.Errorf("with rungs %v: %+v", rungs, o)
+			}
+		})
 	}
 }
 
@@ -213,34 +219,38 @@ func TestBrokenLimits(t *testing.T) {
 		{study.Metrics{"size": 10.0000001, "speed": 1.9999999}, []string{"size = 10.0000001, above 10", "speed = 1.9999999, below 2"}},
 		{study.Metrics{"size": -0.125}, []string{"size = -0.125, below 0", "speed is not known, its limit is 2"}},
 	} {
-		if got := st.Config.Broken(c.metrics); !slices.Equal(got, c.want) {
-			t.Errorf("%v breaks %q; want %q", c.metrics, got, c.want)
-		}
+		t.Run(fmt.Sprint(c.metrics), func(t *testing.T) {
+			if got := st.Config.Broken(c.metrics); !slices.Equal(got, c.want) {
+				t.Errorf("%v breaks %q; want %q", c.metrics, got, c.want)
+			}
+		})
 	}
 	if v := st.Config.Violation(study.Metrics{"size": 99}); !math.IsInf(v, 1) {
 		t.Errorf("what is not known is %v over the limits", v)
 	}
 	for l, want := range map[study.Limit]float64{{Metric: "size"}: 3, {Metric: "size", At: -2}: 2.5, {Metric: "size", At: -2, Least: true}: -2.5} {
-		if over := l.Over(study.Metrics{"size": 3}); over != want {
-			t.Errorf("3 is %v over the limit %+v; want %v", over, l, want)
-		}
+		t.Run(fmt.Sprintf("%+v", l), func(t *testing.T) {
+			if over := l.Over(study.Metrics{"size": 3}); over != want {
+				t.Errorf("3 is %v over the limit %+v; want %v", over, l, want)
+			}
+		})
 	}
 }
 
 // A trial is stopped only for a limit that says so, and of which readings come in time.
 func TestStopsEarly(t *testing.T) {
-	for _, c := range []struct {
+	for name, c := range map[string]struct {
 		metric study.Metric
 		want   bool
 	}{
-		{study.Metric{Max: number(1), Stop: true}, true},
-		{study.Metric{Max: number(1)}, false},
-		{study.Metric{Stop: true}, false},
-		{study.Metric{Measure: study.Seconds, Stop: true}, false},
-		{study.Metric{Max: number(1), Stop: true, Measure: study.Seconds}, false},
-		{study.Metric{Max: number(1), Stop: true, Rule: parser.Rule{Source: parser.File}}, false},
+		"stop at a limit":             {study.Metric{Max: number(1), Stop: true}, true},
+		"a limit without stop":        {study.Metric{Max: number(1)}, false},
+		"stop without a limit":        {study.Metric{Stop: true}, false},
+		"measured, without a limit":   {study.Metric{Measure: study.Seconds, Stop: true}, false},
+		"measured":                    {study.Metric{Max: number(1), Stop: true, Measure: study.Seconds}, false},
+		"read from a file at the end": {study.Metric{Max: number(1), Stop: true, Rule: parser.Rule{Source: parser.File}}, false},
 	} {
-		t.Run(fmt.Sprint(c), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			if got := c.metric.StopsEarly(); got != c.want {
 				t.Errorf("%+v stops early: %v", c.metric, got)
 			}
@@ -260,15 +270,17 @@ func TestCombine(t *testing.T) {
 		"mean":   {"a": 5, "odd": 4, "huge": huge, "late": 5},
 		"median": {"a": 5, "odd": 2, "huge": huge, "late": 5},
 	} {
-		got := study.Combine(runs, how)
-		for name, v := range want {
-			if is, ok := got[name]; !ok || is != v {
-				t.Errorf("the %s of %s is %v, %v; want %v", how, name, is, ok, v)
+		t.Run(how, func(t *testing.T) {
+			got := study.Combine(runs, how)
+			for name, v := range want {
+				if is, ok := got[name]; !ok || is != v {
+					t.Errorf("the %s of %s is %v, %v; want %v", how, name, is, ok, v)
+				}
 			}
-		}
-		if v := float64(got["nan"]); !math.IsNaN(v) || len(got) != 25 {
-			t.Errorf("the %s of what is no number is %v; %d metrics", how, v, len(got))
-		}
+			if v := float64(got["nan"]); !math.IsNaN(v) || len(got) != 25 {
+				t.Errorf("the %s of what is no number is %v; %d metrics", how, v, len(got))
+			}
+		})
 	}
 }
 
@@ -287,10 +299,12 @@ func TestGapEnding(t *testing.T) {
 		"at most 0.25 is left to gain over trial 2 if the objective has no noise and the stated Lipschitz constant 2": note(0.25, true),
 		"": note(0.51, true),
 	} {
-		end := st.GapEnding(n)
-		if (end == nil) != (want == "") || end != nil && (end.Why != "gap" || !strings.HasPrefix(end.Detail, want)) {
-			t.Errorf("ended by %+v; want %q", end, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			end := st.GapEnding(n)
+			if (end == nil) != (want == "") || end != nil && (end.Why != "gap" || !strings.HasPrefix(end.Detail, want)) {
+				t.Errorf("ended by %+v; want %q", end, want)
+			}
+		})
 	}
 	if st.GapEnding(note(0, false)) != nil {
 		t.Error("an estimated constant ends the study")
@@ -321,15 +335,17 @@ func TestGapBesideEarlierResults(t *testing.T) {
 		{1, true, ""},
 		{1, false, "at most 0.125 is left to gain over trial 1 if the objective has no noise and the stated Lipschitz constant 2"},
 	} {
-		value := best.Value + st.Config.Objective().Direction.Maximized(c.better)
-		st.Earlier = []study.Earlier{{Same: c.same, Trials: []study.EarlierResult{{Values: best.Values, Value: &value}, {Values: best.Values}}}}
-		got := ""
-		if end := st.GapEnding(note); end != nil {
-			got = end.Detail
-		}
-		if got != c.want {
-			t.Errorf("better by %v, the same %v: %q; want %q", c.better, c.same, got, c.want)
-		}
+		t.Run(fmt.Sprint(c.better, c.same), func(t *testing.T) {
+			value := best.Value + st.Config.Objective().Direction.Maximized(c.better)
+			st.Earlier = []study.Earlier{{Same: c.same, Trials: []study.EarlierResult{{Values: best.Values, Value: &value}, {Values: best.Values}}}}
+			got := ""
+			if end := st.GapEnding(note); end != nil {
+				got = end.Detail
+			}
+			if got != c.want {
+				t.Errorf("better by %v, the same %v: %q; want %q", c.better, c.same, got, c.want)
+			}
+		})
 	}
 }
 

@@ -67,19 +67,17 @@ func TestFrontTrialByTrial(t *testing.T) {
 		{9, 3, 1, []int{6, 2, 8}, 23.5, 6, study.EndPatience},
 		{2, 5, 10, []int{12}, 8 * 5, 12, study.EndGoal},
 	} {
-		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			tryTwo(t, st, c.loss, c.gain, c.size)
-			if got := frontOf(st); !slices.Equal(got, c.front) || st.Hypervolume() != c.volume || st.Best().Number != c.best {
-				t.Errorf("after trial %d: front %v with %v, best %d; want %v with %v, best %d", i+1, got, st.Hypervolume(), st.Best().Number, c.front, c.volume, c.best)
-			}
-			var end study.Ending
-			if e := st.Ending(0); e != nil {
-				end = e.Why
-			}
-			if end != c.end {
-				t.Errorf("after trial %d the study ends for %q, want %q", i+1, end, c.end)
-			}
-		})
+		tryTwo(t, st, c.loss, c.gain, c.size)
+		if got := frontOf(st); !slices.Equal(got, c.front) || st.Hypervolume() != c.volume || st.Best().Number != c.best {
+			t.Errorf("after trial %d: front %v with %v, best %d; want %v with %v, best %d", i+1, got, st.Hypervolume(), st.Best().Number, c.front, c.volume, c.best)
+		}
+		var end study.Ending
+		if e := st.Ending(0); e != nil {
+			end = e.Why
+		}
+		if end != c.end {
+			t.Errorf("after trial %d the study ends for %q, want %q", i+1, end, c.end)
+		}
 	}
 	if got, want := st.Hypervolumes(), []float64{0, 20, 23, 23, 23, 23.5, 23.5, 23.5, 23.5, 23.5, 23.5, 40}; !slices.Equal(got, want) {
 		t.Errorf("volumes %v, want %v", got, want)
@@ -209,9 +207,11 @@ func TestPreferredByMeans(t *testing.T) {
 		apply(t, st, study.Confirmed{Trial: 1, Attempt: st.Trials[0].NextAttempt(), Metrics: study.Metrics{"loss": 5, "gain": 1, "size": 1}})
 	}
 	for name, p := range map[string]study.Preference{"weights": {}, "bounds": {Weights: map[string]float64{"loss": 1}, Bounds: []study.Limit{{Metric: "loss", At: 3}}}} {
-		if got := st.Preferred(p); got == nil || got.Number != 2 {
-			t.Errorf("by its %s %v is preferred, and the mean of trial 1 is 5", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := st.Preferred(p); got == nil || got.Number != 2 {
+				t.Errorf("by its %s %v is preferred, and the mean of trial 1 is 5", name, got)
+			}
+		})
 	}
 }
 

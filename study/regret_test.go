@@ -127,37 +127,39 @@ func TestRegretBesideWhatIsGone(t *testing.T) {
 		"the best": {func(*study.State) study.Event { return study.Excluded{Trial: 6} }, false},
 		"a range":  {widened, false},
 	} {
-		cfg := config()
-		cfg.Budget.Regret = 0.5
-		st, left := begun(t, cfg), 0.25
-		try := func(origin optimizer.Origin, loss float64, note optimizer.Note) {
-			n := len(st.Trials) + 1
-			apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: origin, Values: values(float64(n)/100, 3), Note: note})
-			apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": loss}})
-		}
-		for range 4 {
-			try(optimizer.OriginExplore, 9, optimizer.Note{})
-		}
-		for _, loss := range []float64{-7, 1} {
-			try(optimizer.OriginModel, loss, optimizer.Note{Left: &left})
-		}
-		apply(t, st, c.event(st))
-		for k := range 2 {
-			if end := st.GapEnding(optimizer.Note{Left: &left}); (end != nil) != c.ends {
-				t.Errorf("%s: after %d more, ended by %+v", name, k, end)
+		t.Run(name, func(t *testing.T) {
+			cfg := config()
+			cfg.Budget.Regret = 0.5
+			st, left := begun(t, cfg), 0.25
+			try := func(origin optimizer.Origin, loss float64, note optimizer.Note) {
+				n := len(st.Trials) + 1
+				apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: origin, Values: values(float64(n)/100, 3), Note: note})
+				apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": loss}})
 			}
-			try(optimizer.OriginModel, 2, optimizer.Note{Left: &left})
-		}
-		end := st.GapEnding(optimizer.Note{Left: &left})
-		if end == nil {
-			t.Fatalf("%s: three have agreed since", name)
-		}
-		if apply(t, st, *end); !st.Ended() {
-			t.Errorf("%s: it has ended, and goes on", name)
-		}
-		if apply(t, st, study.Excluded{Trial: st.Best().Number}); st.Ended() {
-			t.Errorf("%s: it has ended by a result that was taken out", name)
-		}
+			for range 4 {
+				try(optimizer.OriginExplore, 9, optimizer.Note{})
+			}
+			for _, loss := range []float64{-7, 1} {
+				try(optimizer.OriginModel, loss, optimizer.Note{Left: &left})
+			}
+			apply(t, st, c.event(st))
+			for k := range 2 {
+				if end := st.GapEnding(optimizer.Note{Left: &left}); (end != nil) != c.ends {
+					t.Errorf("%s: after %d more, ended by %+v", name, k, end)
+				}
+				try(optimizer.OriginModel, 2, optimizer.Note{Left: &left})
+			}
+			end := st.GapEnding(optimizer.Note{Left: &left})
+			if end == nil {
+				t.Fatalf("%s: three have agreed since", name)
+			}
+			if apply(t, st, *end); !st.Ended() {
+				t.Errorf("%s: it has ended, and goes on", name)
+			}
+			if apply(t, st, study.Excluded{Trial: st.Best().Number}); st.Ended() {
+				t.Errorf("%s: it has ended by a result that was taken out", name)
+			}
+		})
 	}
 }
 

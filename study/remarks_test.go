@@ -72,10 +72,8 @@ func TestTies(t *testing.T) {
 	st := &study.State{}
 	apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: config()})
 	for k, v := range []float64{3, 1, 2, 1, 1} {
-		t.Run(fmt.Sprint(v), func(t *testing.T) {
-			applyAll(t, st, study.Proposed{Trial: k + 1, Told: k, Pending: []int{}, Values: values(float64(k)/10, 3)},
-				study.Finished{Trial: k + 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": v}})
-		})
+		applyAll(t, st, study.Proposed{Trial: k + 1, Told: k, Pending: []int{}, Values: values(float64(k)/10, 3)},
+			study.Finished{Trial: k + 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": v}})
 	}
 	var tied []int
 	for _, x := range study.EqualBest(st) {
@@ -85,9 +83,11 @@ func TestTies(t *testing.T) {
 		t.Errorf("%v tie, and trial %d is the best", tied, st.Best().Number)
 	}
 	for recommended, want := range map[int]int{4: 4, 3: 2, 99: 2} {
-		apply(t, st, study.Closed{Why: study.EndTrials, Recommended: &study.Recommended{Trial: recommended}})
-		if got := st.Best().Number; got != want {
-			t.Errorf("with trial %d recommended trial %d is the best", recommended, got)
-		}
+		t.Run(fmt.Sprint(recommended), func(t *testing.T) {
+			apply(t, st, study.Closed{Why: study.EndTrials, Recommended: &study.Recommended{Trial: recommended}})
+			if got := st.Best().Number; got != want {
+				t.Errorf("with trial %d recommended trial %d is the best", recommended, got)
+			}
+		})
 	}
 }

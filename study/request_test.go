@@ -2,6 +2,7 @@ package study_test
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -41,23 +42,27 @@ func TestAdjusted(t *testing.T) {
 		})
 	}
 	for _, r := range []study.Request{{Trials: 30}, {Time: study.Duration(time.Minute)}, {Workers: 1}} {
-		r.Action = study.ActionAdjust
-		e, err := st.Event(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		now, was := e.(study.ConfigChanged).Config, st.Config
-		if now.Budget.Trials != cmp.Or(r.Trials, was.Budget.Trials) || now.Budget.Time != cmp.Or(r.Time, was.Budget.Time) || now.Run.Workers != cmp.Or(r.Workers, was.Run.Workers) {
-			t.Errorf("%+v makes %+v and %d workers", r, now.Budget, now.Run.Workers)
-		}
+		t.Run(fmt.Sprintf("%+v", r), func(t *testing.T) {
+			r.Action = study.ActionAdjust
+			e, err := st.Event(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now, was := e.(study.ConfigChanged).Config, st.Config
+			if now.Budget.Trials != cmp.Or(r.Trials, was.Budget.Trials) || now.Budget.Time != cmp.Or(r.Time, was.Budget.Time) || now.Run.Workers != cmp.Or(r.Workers, was.Run.Workers) {
+				t.Errorf("%+v makes %+v and %d workers", r, now.Budget, now.Run.Workers)
+			}
+		})
 	}
 	c = config()
 	c.Metrics[0].File = "out.txt"
 	for workers, fits := range map[int]bool{1: true, 2: false} {
-		_, err := begun(t, c).Event(study.Request{Action: study.ActionAdjust, Workers: workers})
-		if (err == nil) != fits || err != nil && !strings.Contains(err.Error(), `would write the same file "out.txt" for loss`) {
-			t.Errorf("%d at a time: %v", workers, err)
-		}
+		t.Run(fmt.Sprint(workers), func(t *testing.T) {
+			_, err := begun(t, c).Event(study.Request{Action: study.ActionAdjust, Workers: workers})
+			if (err == nil) != fits || err != nil && !strings.Contains(err.Error(), `would write the same file "out.txt" for loss`) {
+				t.Errorf("%d at a time: %v", workers, err)
+			}
+		})
 	}
 }
 

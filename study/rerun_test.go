@@ -181,9 +181,11 @@ func TestMended(t *testing.T) {
 		"more workers": st.Mended(change(func(c *study.Config) { c.Run.Workers = 2 })),
 		"a range":      st.Mended(change(func(c *study.Config) { c.Params[0].Max = 0.3 })),
 	} {
-		if want := map[string][]int{"more workers": {1, 3}, "a range": {1}}[name]; r == nil || !slices.Equal(r.Trials, want) || r.Read != nil {
-			t.Errorf("the guard's, and %s: %+v; want %v", name, r, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if want := map[string][]int{"more workers": {1, 3}, "a range": {1}}[name]; r == nil || !slices.Equal(r.Trials, want) || r.Read != nil {
+				t.Errorf("the guard's, and %s: %+v; want %v", name, r, want)
+			}
+		})
 	}
 	guarded := st.Mended(nil)
 	if guarded == nil || !slices.Equal(guarded.Trials, []int{1, 3}) {

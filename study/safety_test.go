@@ -119,14 +119,12 @@ func TestAnotherSafetyConstant(t *testing.T) {
 		constant float64
 		want     string
 	}{{20, 9, "trial 2 broke"}, {20, 12, "does not hold: loss is 1 in trial 1 and 6 in trial 2"}, {20, 20, ""}, {21, 20, ""}} {
-		t.Run(c.want, func(t *testing.T) {
-			cfg, safety := st.Config, *st.Config.Safety
-			safety.Constant, cfg.Budget.Trials, cfg.Safety = c.constant, c.trials, &safety
-			apply(t, st, study.ConfigChanged{Fingerprint: "f", Config: cfg})
-			if got := st.Unsafe(); c.want == "" && got != "" || !strings.Contains(got, c.want) || st.Ended() {
-				t.Errorf("with %v: %q, ended: %v", c.constant, got, st.Ended())
-			}
-		})
+		cfg, safety := st.Config, *st.Config.Safety
+		safety.Constant, cfg.Budget.Trials, cfg.Safety = c.constant, c.trials, &safety
+		apply(t, st, study.ConfigChanged{Fingerprint: "f", Config: cfg})
+		if got := st.Unsafe(); c.want == "" && got != "" || !strings.Contains(got, c.want) || st.Ended() {
+			t.Errorf("with %v: %q, ended: %v", c.constant, got, st.Ended())
+		}
 	}
 	measure(t, st, optimizer.OriginModel, 0.55, 5.5)
 	if got := st.Unsafe(); !strings.Contains(got, "trial 3 broke") {

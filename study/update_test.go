@@ -147,11 +147,13 @@ func TestSetUpAgain(t *testing.T) {
 		t.Error("set up without having been")
 	}
 	for setup, want := range map[string]bool{"make other": false, "": true} {
-		now := c
-		now.Setup = setup
-		if apply(t, st, study.ConfigChanged{Fingerprint: "g", Config: now}); st.SetUp != want {
-			t.Errorf("%q: set up %v", setup, st.SetUp)
-		}
+		t.Run(setup, func(t *testing.T) {
+			now := c
+			now.Setup = setup
+			if apply(t, st, study.ConfigChanged{Fingerprint: "g", Config: now}); st.SetUp != want {
+				t.Errorf("%q: set up %v", setup, st.SetUp)
+			}
+		})
 	}
 }
 

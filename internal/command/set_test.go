@@ -129,11 +129,13 @@ assert got == want and (name.endswith('toml') or str(got) == str(want)), (got, w
 func TestAbsentElements(t *testing.T) {
 	off := spaces.String("{off}")
 	for name, text := range map[string]string{"a.json": `{"l": [0, 1, 2]}`, "a.yaml": "l: [0, 1, 2]", "a.toml": "l = [0, 1, 2]"} {
-		f := command.File{From: name, Text: text, Set: []command.Setting{{Path: "l.0", Value: off}, {Path: "l.2", Value: off}, {Path: "l.1", Value: spaces.Int(7)}}}
-		got, err := f.Render(setBindings())
-		if err != nil || strings.ContainsAny(got, "012") || !strings.Contains(got, "7") {
-			t.Errorf("%s: got %v, %q", name, err, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			f := command.File{From: name, Text: text, Set: []command.Setting{{Path: "l.0", Value: off}, {Path: "l.2", Value: off}, {Path: "l.1", Value: spaces.Int(7)}}}
+			got, err := f.Render(setBindings())
+			if err != nil || strings.ContainsAny(got, "012") || !strings.Contains(got, "7") {
+				t.Errorf("%s: got %v, %q", name, err, got)
+			}
+		})
 	}
 }
 
@@ -201,13 +203,15 @@ func TestNumbersOfABaseFile(t *testing.T) {
 		"a.json": `{"b": {"x": 1.0, "y": [2, false]}, "a": 3, "s": "4", "d.e": 5, "r": 6}`,
 		"a.toml": "a = 3\nr = 6\ns = \"4\"\n\"d.e\" = 5\n[b]\nx = 1.0\ny = [2]\n",
 	} {
-		var got []string
-		for _, s := range (command.File{From: name, Text: text}).Numbers() {
-			got = append(got, s.Path+"="+command.Literal(s.Value))
-		}
-		// Nothing can be set at the alias, nor at a key with a dot.
-		if want := "a=3 b.x=1.0 b.y.0=2 r=6"; strings.Join(got, " ") != want {
-			t.Errorf("%s: %q, want %s", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, s := range (command.File{From: name, Text: text}).Numbers() {
+				got = append(got, s.Path+"="+command.Literal(s.Value))
+			}
+			// Nothing can be set at the alias, nor at a key with a dot.
+			if want := "a=3 b.x=1.0 b.y.0=2 r=6"; strings.Join(got, " ") != want {
+				t.Errorf("%s: %q, want %s", name, got, want)
+			}
+		})
 	}
 }

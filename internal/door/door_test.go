@@ -80,8 +80,10 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	for _, err := range []error{d.Write("away/file", nil), d.Remove("away/file"), d.Touch("away/file", time.Time{}), d.Symlink("x", "away/new")} {
-		t.Run(fmt.Sprint(err), func(t *testing.T) {
+	for name, err := range map[string]error{
+		"write": d.Write("away/file", nil), "remove": d.Remove("away/file"), "touch": d.Touch("away/file", time.Time{}), "link": d.Symlink("x", "away/new"),
+	} {
+		t.Run(name, func(t *testing.T) {
 			mustSay(t, err, "away: it is a symbolic link")
 		})
 	}

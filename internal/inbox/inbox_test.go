@@ -28,12 +28,10 @@ func TestRequestsWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, age := range map[string]time.Duration{"1-1-f.json.new": 0, "1-1-0.json.new": 2 * time.Hour, "old.json.new": 2 * time.Hour, "package.json": 2 * time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			path, then := filepath.Join(l.Requests(), name), time.Now().Add(-age)
-			if err := errors.Join(os.WriteFile(path, []byte("{"), 0o600), os.Chtimes(path, then, then)); err != nil {
-				t.Fatal(err)
-			}
-		})
+		path, then := filepath.Join(l.Requests(), name), time.Now().Add(-age)
+		if err := errors.Join(os.WriteFile(path, []byte("{"), 0o600), os.Chtimes(path, then, then)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	rs, err := inbox.Read(l)
 	if err != nil || len(rs) != 2 || rs[0].Unreadable != nil || rs[1].Unreadable != nil || rs[0].Text != "a <b> & é" || rs[1].Time != study.Duration(time.Minute) {
@@ -95,10 +93,12 @@ func TestRequestsThatCannotBeLeft(t *testing.T) {
 		"write the request: ": {t.TempDir(), study.Request{Action: study.ActionEnqueue,
 			Values: spaces.Values{{Name: "x", Value: spaces.Float(math.NaN())}}}},
 	} {
-		r, err := inbox.Leave(layout.Of(c.dir), c.request)
-		if err == nil || !strings.Contains(err.Error(), want) || inbox.Waits(layout.Of(c.dir), r) {
-			t.Errorf("got %v; want %q", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			r, err := inbox.Leave(layout.Of(c.dir), c.request)
+			if err == nil || !strings.Contains(err.Error(), want) || inbox.Waits(layout.Of(c.dir), r) {
+				t.Errorf("got %v; want %q", err, want)
+			}
+		})
 	}
 	l := layout.Of(t.TempDir())
 	if err := os.WriteFile(l.Requests(), nil, 0o600); err != nil {

@@ -132,11 +132,13 @@ func TestTornIsDescribed(t *testing.T) {
 		strings.TrimSuffix(good, "\n"):                  "line 5 lacks its line end",
 		strings.TrimSuffix(good, "\n") + "\x00\x00\x00": "line 5 is followed by 3 stray bytes instead of a line end",
 	} {
-		_, sum, err := read([]byte(content))
-		check(t, err)
-		if sum.Torn.String() != want {
-			t.Errorf("said %q, want %q", sum.Torn, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			_, sum, err := read([]byte(content))
+			check(t, err)
+			if sum.Torn.String() != want {
+				t.Errorf("said %q, want %q", sum.Torn, want)
+			}
+		})
 	}
 }
 
@@ -166,13 +168,15 @@ func TestNotAFile(t *testing.T) {
 	fifo := filepath.Join(dir, "fifo")
 	check(t, syscall.Mkfifo(fifo, 0o600))
 	for path, want := range map[string]string{dir: "a directory", fifo: "a named pipe"} {
-		_, _, err := journal.Open(path, ignore)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Open: %v", err)
-		}
-		if _, err := journal.Read(path, ignore); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Read: %v", err)
-		}
+		t.Run(want, func(t *testing.T) {
+			_, _, err := journal.Open(path, ignore)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("Open: %v", err)
+			}
+			if _, err := journal.Read(path, ignore); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("Read: %v", err)
+			}
+		})
 	}
 	missing := filepath.Join(dir, "journal.jsonl")
 	_, _, openErr := journal.Open(missing, ignore)

@@ -14,25 +14,27 @@ import (
 // are never made anew: every later version must open them.
 func TestVersion1Opens(t *testing.T) {
 	for name, torn := range map[string]bool{"v1": false, "v1-torn": true} {
-		content, err := os.ReadFile("testdata/" + name + ".jsonl")
-		check(t, err)
-		fsys := faultfs.New()
-		fsys.Put("/journal.jsonl", content)
-		var c collector
-		j, sum, err := journal.Open("/journal.jsonl", c.visit, fsys)
-		check(t, err)
-		if sum.Records != 9 || sum.CRC != 0x0bbd34e8 || (sum.Torn != nil) != torn {
-			t.Errorf("%s: %+v", name, sum)
-		}
-		checkGolden(t, c.lines)
-		_, err = j.Append(struct{}{})
-		check(t, err)
-		check(t, j.Close())
-		sum, err = journal.Verify("/journal.jsonl", fsys)
-		check(t, err)
-		if sum.Records != 10 || sum.Torn != nil {
-			t.Errorf("%s, one record later: %+v", name, sum)
-		}
+		t.Run(name, func(t *testing.T) {
+			content, err := os.ReadFile("testdata/" + name + ".jsonl")
+			check(t, err)
+			fsys := faultfs.New()
+			fsys.Put("/journal.jsonl", content)
+			var c collector
+			j, sum, err := journal.Open("/journal.jsonl", c.visit, fsys)
+			check(t, err)
+			if sum.Records != 9 || sum.CRC != 0x0bbd34e8 || (sum.Torn != nil) != torn {
+				t.Errorf("%s: %+v", name, sum)
+			}
+			checkGolden(t, c.lines)
+			_, err = j.Append(struct{}{})
+			check(t, err)
+			check(t, j.Close())
+			sum, err = journal.Verify("/journal.jsonl", fsys)
+			check(t, err)
+			if sum.Records != 10 || sum.Torn != nil {
+				t.Errorf("%s, one record later: %+v", name, sum)
+			}
+		})
 	}
 }
 

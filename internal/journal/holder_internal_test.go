@@ -36,9 +36,11 @@ func TestHolderFromAListOfLocks(t *testing.T) {
 		t.Errorf("held by %d, want 4711", pid)
 	}
 	for name, path := range map[string]string{"another file's lock": list("1: FLOCK  ADVISORY  WRITE 4711 00:00:1 0 EOF\n"), "no list": filepath.Join(dir, "none")} {
-		if pid := f.lockedByList(path); pid != 0 {
-			t.Errorf("%s: held by %d", name, pid)
-		}
+		t.Run(name, func(t *testing.T) {
+			if pid := f.lockedByList(path); pid != 0 {
+				t.Errorf("%s: held by %d", name, pid)
+			}
+		})
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)

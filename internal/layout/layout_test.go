@@ -3,6 +3,7 @@ package layout_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/layout"
@@ -21,7 +22,7 @@ func TestLayout(t *testing.T) {
 		l.Attempt(layout.AttemptID{Trial: 17, Attempt: 1}): dir + "/trials/000017/a1",
 		string(layout.Of(filepath.Join(dir, "x", ".."))):   dir,
 	} {
-		t.Run(got, func(t *testing.T) {
+		t.Run(strings.TrimPrefix(want, dir), func(t *testing.T) {
 			if got != want {
 				t.Errorf("%s, want %s", got, want)
 			}

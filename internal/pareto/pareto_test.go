@@ -155,9 +155,11 @@ func TestGainWithoutBound(t *testing.T) {
 	}{
 		{[]float64{inf, 0}, 0}, {[]float64{0, inf}, 0}, {[]float64{inf, -inf}, 0}, {[]float64{inf, 1}, inf}, {[]float64{inf, inf}, inf},
 	} {
-		if got := pareto.Gain(boxes, c.y); got != c.want {
-			t.Errorf("%v gains %v, want %v", c.y, got, c.want)
-		}
+		t.Run(fmt.Sprint(c.y), func(t *testing.T) {
+			if got := pareto.Gain(boxes, c.y); got != c.want {
+				t.Errorf("%v gains %v, want %v", c.y, got, c.want)
+			}
+		})
 	}
 	above := []pareto.Box{{Low: []float64{inf, 0}, Up: []float64{inf, 1}}}
 	if got := pareto.Gain(above, []float64{inf, 1}); got != 0 {

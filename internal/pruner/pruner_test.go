@@ -84,12 +84,10 @@ func TestASHAByHand(t *testing.T) {
 		value float64
 		stop  bool
 	}{{5, false}, {1, false}, {4, true}, {6, false}, {5.5, true}, {5.5, false}, {5, true}} {
-		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			d := p.Read(pruner.Reading{Trial: trial, Step: 1, Value: c.value})
-			if d.Stop != c.stop || !d.Keep {
-				t.Errorf("trial %d: %+v, want stop %v", trial, d, c.stop)
-			}
-		})
+		d := p.Read(pruner.Reading{Trial: trial, Step: 1, Value: c.value})
+		if d.Stop != c.stop || !d.Keep {
+			t.Errorf("trial %d: %+v, want stop %v", trial, d, c.stop)
+		}
 	}
 	d := p.Read(pruner.Reading{Trial: 9, Step: 1, Value: 5.1})
 	if want := "at step 1: 5.1, rank 4 of 8; only the best 2 continue"; d.Why != want {
@@ -163,10 +161,12 @@ func TestThreshold(t *testing.T) {
 		t.Errorf("step %d: %+v\nwant %q", step, d, want)
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		d := p.Read(pruner.Reading{Trial: 2, Step: 3, Value: v})
-		if want := "at step 3: not a finite number, worse than the threshold 10"; d.Why != want {
-			t.Errorf("%v: %q, want %q", v, d.Why, want)
-		}
+		t.Run(fmt.Sprint(v), func(t *testing.T) {
+			d := p.Read(pruner.Reading{Trial: 2, Step: 3, Value: v})
+			if want := "at step 3: not a finite number, worse than the threshold 10"; d.Why != want {
+				t.Errorf("%v: %q, want %q", v, d.Why, want)
+			}
+		})
 	}
 }
 
@@ -254,10 +254,12 @@ func TestStepsRepeatGoBackAndJump(t *testing.T) {
 	p.Finish(1, math.NaN())
 	// Steps 0 and 1 weigh 1 each, step 10 weighs 9: (1 + 1 + 90) / 11 = 92/11.
 	for v, stop := range map[float64]bool{92.0/11 - 1e-9: true, 92.0/11 + 1e-9: false} {
-		if d := p.Read(pruner.Reading{Trial: 2, Step: 10, Value: v}); d.Stop != stop {
-			t.Errorf("%v: %+v, want stop %v", v, d, stop)
-		}
-		p.Forget(2)
+		t.Run(fmt.Sprint(v), func(t *testing.T) {
+			if d := p.Read(pruner.Reading{Trial: 2, Step: 10, Value: v}); d.Stop != stop {
+				t.Errorf("%v: %+v, want stop %v", v, d, stop)
+			}
+			p.Forget(2)
+		})
 	}
 }
 
@@ -310,11 +312,9 @@ func TestCounter(t *testing.T) {
 		known   bool
 		want    float64
 	}{{0, false, 1}, {0, false, 2}, {0, true, 0}, {-7.5, true, -7.5}, {math.NaN(), true, 5}, {math.Inf(1), true, 6}, {1e300, true, 7}} {
-		t.Run(fmt.Sprint(s), func(t *testing.T) {
-			if got := c.Step(s.printed, s.known); got != s.want {
-				t.Errorf("Step(%v, %v) = %v, want %v", s.printed, s.known, got, s.want)
-			}
-		})
+		if got := c.Step(s.printed, s.known); got != s.want {
+			t.Errorf("Step(%v, %v) = %v, want %v", s.printed, s.known, got, s.want)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package pruner_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -27,15 +26,13 @@ func TestSeveralObjectivesByHand(t *testing.T) {
 		{[2]float64{3, 3}, true},
 		{[2]float64{nan, nan}, true},
 	} {
-		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			d := p.Read(pruner.Reading{Trial: i + 1, Step: 1, Value: c.values[0], Others: c.values[1:]})
-			if d.Stop != c.stop {
-				t.Errorf("trial %d with %v: %+v, want stop %v", i+1, c.values, d, c.stop)
-			}
-			if c.stop && d.Why == "" {
-				t.Errorf("trial %d: no reason", i+1)
-			}
-		})
+		d := p.Read(pruner.Reading{Trial: i + 1, Step: 1, Value: c.values[0], Others: c.values[1:]})
+		if d.Stop != c.stop {
+			t.Errorf("trial %d with %v: %+v, want stop %v", i+1, c.values, d, c.stop)
+		}
+		if c.stop && d.Why == "" {
+			t.Errorf("trial %d: no reason", i+1)
+		}
 	}
 }
 
