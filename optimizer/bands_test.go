@@ -161,31 +161,33 @@ func TestBandsHold(t *testing.T) {
 	}
 	counts, seeds := []int{10, 14, 29, 60}, effort.Sequential[uint64](8, 8, 40)
 	for name, family := range map[string]func(*rand.Rand, int) func([]float64) float64{"waves": waves, "bumps": bumps, "nets": nets} {
-		var all [3]coverage
-		for _, noise := range []float64{0, 0.02, 0.1, 0.3} {
-			at := map[int]*[3]coverage{}
-			for _, n := range counts {
-				at[n] = &[3]coverage{}
-			}
-			for seed := range seeds {
-				d := 1 + int(seed%4)
-				bandsOf(t, family(rand.New(rand.NewPCG(seed, 13)), d), d, seed, noise, at)
-			}
-			for _, n := range counts {
-				for k, c := range at[n] {
-					all[k].held, all[k].n, all[k].below, all[k].above = all[k].held+c.held, all[k].n+c.n, all[k].below+c.below, all[k].above+c.above
+		t.Run(name, func(t *testing.T) {
+			var all [3]coverage
+			for _, noise := range []float64{0, 0.02, 0.1, 0.3} {
+				at := map[int]*[3]coverage{}
+				for _, n := range counts {
+					at[n] = &[3]coverage{}
 				}
-				u, s, p := at[n][0], at[n][1], at[n][2]
-				t.Logf("%s, noise %g, %d trials: uniform %.1f %% (%.1f below, %.1f above), slices %.1f %% (%.1f, %.1f), next %.1f %%", name, noise, n,
-					100*u.held/u.n, 100*u.below/u.n, 100*u.above/u.n, 100*s.held/s.n, 100*s.below/s.n, 100*s.above/s.n, 100*p.held/p.n)
+				for seed := range seeds {
+					d := 1 + int(seed%4)
+					bandsOf(t, family(rand.New(rand.NewPCG(seed, 13)), d), d, seed, noise, at)
+				}
+				for _, n := range counts {
+					for k, c := range at[n] {
+						all[k].held, all[k].n, all[k].below, all[k].above = all[k].held+c.held, all[k].n+c.n, all[k].below+c.below, all[k].above+c.above
+					}
+					u, s, p := at[n][0], at[n][1], at[n][2]
+					t.Logf("%s, noise %g, %d trials: uniform %.1f %% (%.1f below, %.1f above), slices %.1f %% (%.1f, %.1f), next %.1f %%", name, noise, n,
+						100*u.held/u.n, 100*u.below/u.n, 100*u.above/u.n, 100*s.held/s.n, 100*s.below/s.n, 100*s.above/s.n, 100*p.held/p.n)
+				}
 			}
-		}
-		for k, what := range []string{"uniform", "slices", "next"} {
-			c := all[k]
-			t.Logf("%s, %s: %.1f %% of %.0f, %.1f below, %.1f above", name, what, 100*c.held/c.n, c.n, 100*c.below/c.n, 100*c.above/c.n)
-			if share := c.held / c.n; share < []float64{0.89, 0.92, 0.93}[k] || k == 1 && share > 0.98 {
-				t.Errorf("%s, %s: %.1f %% of the bands of 95 %% hold", name, what, 100*share)
+			for k, what := range []string{"uniform", "slices", "next"} {
+				c := all[k]
+				t.Logf("%s, %s: %.1f %% of %.0f, %.1f below, %.1f above", name, what, 100*c.held/c.n, c.n, 100*c.below/c.n, 100*c.above/c.n)
+				if share := c.held / c.n; share < []float64{0.89, 0.92, 0.93}[k] || k == 1 && share > 0.98 {
+					t.Errorf("%s, %s: %.1f %% of the bands of 95 %% hold", name, what, 100*share)
+				}
 			}
-		}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -70,9 +71,11 @@ func TestAgreement(t *testing.T) {
 		t.Errorf("with four pairs swapped: %v", got)
 	}
 	for _, b := range [][]float64{{8, 7, 6, 5, 4, 3, 2, 1}, {4, 1, 5, 8, 2, 7, 6, 3}, {1, 1, 1, 1, 1, 1, 1, 1}} {
-		if got := agreement(a, b); got != 0 {
-			t.Errorf("with %v: %v, want 0", b, got)
-		}
+		t.Run(fmt.Sprint(b), func(t *testing.T) {
+			if got := agreement(a, b); got != 0 {
+				t.Errorf("with %v: %v, want 0", b, got)
+			}
+		})
 	}
 }
 
@@ -185,9 +188,11 @@ func TestWhoHasASay(t *testing.T) {
 	l := heir(t, a, b, c)
 	study(t, l, 12, hill(0.3, 0.9))
 	for n, want := range map[int][]*kin{0: l.kin[:2], 3: l.kin[:2], 12: l.kin[2:]} {
-		if got := l.related(n); !slices.Equal(got, want) {
-			t.Errorf("after %d trials %d studies have a say; want %d others", n, len(got), len(want))
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			if got := l.related(n); !slices.Equal(got, want) {
+				t.Errorf("after %d trials %d studies have a say; want %d others", n, len(got), len(want))
+			}
+		})
 	}
 }
 

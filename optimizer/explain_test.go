@@ -302,27 +302,29 @@ func TestBoundsOfARightConstant(t *testing.T) {
 		"steep above": func(x spaces.Point) float64 { return math.Exp(12*x[0]) + x[1] },
 		"even":        func(x spaces.Point) float64 { return 3*x[0] - x[1] },
 	} {
-		opt, err := optimizer.New(space, 1, optimizer.Settings{LipschitzConstant: math.Hypot(12*math.Exp(12), 1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rng := rand.New(rand.NewPCG(1, 2))
-		for k := 1; k <= 20; k++ {
-			x := space.Draw(rng)
-			if err := opt.Tell(optimizer.Observation{Trial: k, Proposal: optimizer.Proposal{Point: x}, Status: optimizer.Succeeded, Values: []float64{f(x)}}); err != nil {
+		t.Run(name, func(t *testing.T) {
+			opt, err := optimizer.New(space, 1, optimizer.Settings{LipschitzConstant: math.Hypot(12*math.Exp(12), 1)})
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
-		points := somePoints(2000)
-		for i := range points {
-			points[i] = space.Snap(points[i][:2])
-		}
-		e := explain(t, opt.(optimizer.Explainer), 21, points)
-		for i, b := range e.Beliefs {
-			if v := f(points[i]); b.Lower > v+1e-9 || b.Upper < v-1e-9 {
-				t.Errorf("%s: %v lies outside %v to %v", name, v, b.Lower, b.Upper)
-				break
+			rng := rand.New(rand.NewPCG(1, 2))
+			for k := 1; k <= 20; k++ {
+				x := space.Draw(rng)
+				if err := opt.Tell(optimizer.Observation{Trial: k, Proposal: optimizer.Proposal{Point: x}, Status: optimizer.Succeeded, Values: []float64{f(x)}}); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
+			points := somePoints(2000)
+			for i := range points {
+				points[i] = space.Snap(points[i][:2])
+			}
+			e := explain(t, opt.(optimizer.Explainer), 21, points)
+			for i, b := range e.Beliefs {
+				if v := f(points[i]); b.Lower > v+1e-9 || b.Upper < v-1e-9 {
+					t.Errorf("%s: %v lies outside %v to %v", name, v, b.Lower, b.Upper)
+					break
+				}
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -42,17 +43,19 @@ func TestPoolKnowsWhatWasProposed(t *testing.T) {
 
 func TestExploreTurns(t *testing.T) {
 	for every, want := range map[int][]int{16: {12, 28, 44}, 4: {8, 12, 16, 20, 24, 28, 32, 36, 40, 44}, -1: nil} {
-		var turns []int
-		for trial := 1; trial < 48; trial++ {
-			if a := (&ask{set: Settings{ExploreEvery: every}, trial: trial}); a.exploreTurn() {
-				if nth := a.sinceExploring() / every; nth != len(turns) {
-					t.Errorf("every %d: trial %d is turn %d, after %d others", every, trial, nth, len(turns))
+		t.Run(fmt.Sprint(every), func(t *testing.T) {
+			var turns []int
+			for trial := 1; trial < 48; trial++ {
+				if a := (&ask{set: Settings{ExploreEvery: every}, trial: trial}); a.exploreTurn() {
+					if nth := a.sinceExploring() / every; nth != len(turns) {
+						t.Errorf("every %d: trial %d is turn %d, after %d others", every, trial, nth, len(turns))
+					}
+					turns = append(turns, trial)
 				}
-				turns = append(turns, trial)
 			}
-		}
-		if !slices.Equal(turns, want) {
-			t.Errorf("every %d: trials %v explore; want %v", every, turns, want)
-		}
+			if !slices.Equal(turns, want) {
+				t.Errorf("every %d: trials %v explore; want %v", every, turns, want)
+			}
+		})
 	}
 }

@@ -136,11 +136,13 @@ func TestWalkKeepsToWhatIsBetter(t *testing.T) {
 		}},
 		"noise": {Settings{Design: walking, Noise: "1"}, func(p spaces.Point) float64 { return p[0] + p[1] + p[2] }},
 	} {
-		for _, o := range begun(t, space, c.set, 1, 7, c.f) {
-			if len(changed(o.Proposal.Point, space.Center())) > 1 {
-				t.Errorf("%s: trial %d is at %v", name, o.Trial, o.Proposal.Point)
+		t.Run(name, func(t *testing.T) {
+			for _, o := range begun(t, space, c.set, 1, 7, c.f) {
+				if len(changed(o.Proposal.Point, space.Center())) > 1 {
+					t.Errorf("%s: trial %d is at %v", name, o.Trial, o.Proposal.Point)
+				}
 			}
-		}
+		})
 	}
 	far := 0
 	for _, o := range begun(t, space, Settings{Design: walking}, 1, 7, func(spaces.Point) float64 { return math.NaN() }) {

@@ -17,12 +17,14 @@ func TestForgedStatus(t *testing.T) {
 		`echo '{"exit":5}' >> "$DIR/attempt.jsonl"; exit 0`:  0,
 		`echo '{"exit":0}' >> "$DIR/attempt.jsonl"; kill $$`: 143,
 	} {
-		dir := filepath.Join(t.TempDir(), "a1")
-		job := runner.Job{Dir: dir, ID: "forged/1/1", Shell: line, Env: []string{"DIR=" + dir}}
-		exit, err := new(runner.Local).Launch(context.Background(), job)
-		if err != nil || exit.Code != want {
-			t.Errorf("%s: %+v, %v; want %d", line, exit, err, want)
-		}
+		t.Run(line, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "a1")
+			job := runner.Job{Dir: dir, ID: "forged/1/1", Shell: line, Env: []string{"DIR=" + dir}}
+			exit, err := new(runner.Local).Launch(context.Background(), job)
+			if err != nil || exit.Code != want {
+				t.Errorf("%s: %+v, %v; want %d", line, exit, err, want)
+			}
+		})
 	}
 }
 
@@ -38,14 +40,16 @@ func TestForgedEnd(t *testing.T) {
 		"the same":             {`{"exit":13}`, nil},
 		"another, but stopped": {`{"stop":"timeout"}` + "\n" + `{"exit":13}` + "\n" + `{"exit":0}`, nil},
 	} {
-		rewrite(t, job, exitLine.ReplaceAllStringFunc(record, func(line string) string { return c.before + "\n" + line }))
-		for how, read := range map[string]func() (runner.Exit, error){
-			"attached":  func() (runner.Exit, error) { return new(runner.Local).Attach(context.Background(), job) },
-			"harvested": func() (runner.Exit, error) { return runner.Harvest(job) },
-		} {
-			if exit, err := read(); !errors.Is(err, c.want) || err == nil && exit.Code != 13 {
-				t.Errorf("%s, %s: %+v, %v; want %v", name, how, exit, err, c.want)
+		t.Run(name, func(t *testing.T) {
+			rewrite(t, job, exitLine.ReplaceAllStringFunc(record, func(line string) string { return c.before + "\n" + line }))
+			for how, read := range map[string]func() (runner.Exit, error){
+				"attached":  func() (runner.Exit, error) { return new(runner.Local).Attach(context.Background(), job) },
+				"harvested": func() (runner.Exit, error) { return runner.Harvest(job) },
+			} {
+				if exit, err := read(); !errors.Is(err, c.want) || err == nil && exit.Code != 13 {
+					t.Errorf("%s, %s: %+v, %v; want %v", name, how, exit, err, c.want)
+				}
 			}
-		}
+		})
 	}
 }

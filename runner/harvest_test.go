@@ -243,29 +243,31 @@ func TestReplacedFiles(t *testing.T) {
 		"fifo":          func(path string) error { return syscall.Mkfifo(path, 0o600) },
 		"directory":     func(path string) error { return os.Mkdir(path, 0o700) },
 	} {
-		job, _ := ended(t)
-		never := make(chan struct{})
-		for _, file := range []string{runner.StdoutName, runner.StderrName, "attempt.jsonl"} {
-			path := filepath.Join(job.Dir, file)
-			if err := errors.Join(os.Remove(path), replace(path)); err != nil {
-				t.Fatal(err)
-			}
-			if text, err := runner.ReadTail(runner.At(path), 100); err == nil {
-				t.Errorf("%s for %s: read %q", name, file, text)
-			}
-			var heard strings.Builder
-			if err := runner.Tail(context.Background(), runner.At(path), math.MaxInt64, &heard, never); err == nil {
-				t.Errorf("%s for %s: followed, %q", name, file, &heard)
-			}
-			exit, err := new(runner.Local).Attach(context.Background(), job)
-			if file == "attempt.jsonl" {
-				if err == nil {
-					t.Errorf("%s for the record: %+v", name, exit)
+		t.Run(name, func(t *testing.T) {
+			job, _ := ended(t)
+			never := make(chan struct{})
+			for _, file := range []string{runner.StdoutName, runner.StderrName, "attempt.jsonl"} {
+				path := filepath.Join(job.Dir, file)
+				if err := errors.Join(os.Remove(path), replace(path)); err != nil {
+					t.Fatal(err)
 				}
-			} else if err != nil || exit.Code != 13 {
-				t.Errorf("%s for %s: %+v, %v", name, file, exit, err)
+				if text, err := runner.ReadTail(runner.At(path), 100); err == nil {
+					t.Errorf("%s for %s: read %q", name, file, text)
+				}
+				var heard strings.Builder
+				if err := runner.Tail(context.Background(), runner.At(path), math.MaxInt64, &heard, never); err == nil {
+					t.Errorf("%s for %s: followed, %q", name, file, &heard)
+				}
+				exit, err := new(runner.Local).Attach(context.Background(), job)
+				if file == "attempt.jsonl" {
+					if err == nil {
+						t.Errorf("%s for the record: %+v", name, exit)
+					}
+				} else if err != nil || exit.Code != 13 {
+					t.Errorf("%s for %s: %+v, %v", name, file, exit, err)
+				}
 			}
-		}
+		})
 	}
 	job, _ := ended(t)
 	link := filepath.Join(t.TempDir(), "a1")

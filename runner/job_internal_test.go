@@ -2,6 +2,7 @@ package runner
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -53,9 +54,11 @@ func TestValidate(t *testing.T) {
 		})
 	}
 	for limit, want := range map[int64]int64{-1: DefaultMaxLog, 0: DefaultMaxLog, 1: 1} {
-		if got := newBoundedLog(&Job{MaxLog: limit}).max; got != want {
-			t.Errorf("max_log %d allows %d bytes", limit, got)
-		}
+		t.Run(fmt.Sprint("max_log ", limit), func(t *testing.T) {
+			if got := newBoundedLog(&Job{MaxLog: limit}).max; got != want {
+				t.Errorf("max_log %d allows %d bytes", limit, got)
+			}
+		})
 	}
 }
 
@@ -131,29 +134,31 @@ func TestReopenedLog(t *testing.T) {
 		from, length int64
 		hole         int64
 	}{{0, 0, 0}, {4 * holeUnit, 2 * holeUnit, 6 * holeUnit}} {
-		path := filepath.Join(dir, StdoutName)
-		if err := os.WriteFile(path, make([]byte, 10*holeUnit), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f, err := os.OpenFile(path, os.O_RDWR, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.length > 0 {
-			if err := punchHole(int(f.Fd()), c.from, c.length); err != nil {
-				t.Skip("no holes on this file system")
+		t.Run(fmt.Sprint("hole up to ", c.hole), func(t *testing.T) {
+			path := filepath.Join(dir, StdoutName)
+			if err := os.WriteFile(path, make([]byte, 10*holeUnit), 0o600); err != nil {
+				t.Fatal(err)
 			}
-		}
-		f.Close()
-		b := newBoundedLog(&Job{})
-		if grew, err := b.trim(); grew || err != nil || b.fd >= 0 {
-			t.Errorf("a log that is not open: grew %v, %v", grew, err)
-		}
-		b.reopen(fd, StdoutName)
-		if b.truncated != (c.length > 0) || b.hole != c.hole {
-			t.Errorf("with %+v: truncated %v, hole up to %d", c, b.truncated, b.hole)
-		}
-		unix.Close(b.fd)
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.length > 0 {
+				if err := punchHole(int(f.Fd()), c.from, c.length); err != nil {
+					t.Skip("no holes on this file system")
+				}
+			}
+			f.Close()
+			b := newBoundedLog(&Job{})
+			if grew, err := b.trim(); grew || err != nil || b.fd >= 0 {
+				t.Errorf("a log that is not open: grew %v, %v", grew, err)
+			}
+			b.reopen(fd, StdoutName)
+			if b.truncated != (c.length > 0) || b.hole != c.hole {
+				t.Errorf("with %+v: truncated %v, hole up to %d", c, b.truncated, b.hole)
+			}
+			unix.Close(b.fd)
+		})
 	}
 }
 

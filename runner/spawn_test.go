@@ -60,19 +60,21 @@ func TestProgramThatSaysItIsBusy(t *testing.T) {
 		"x: Text file busy":          {Argv: []string{"sh", "-c", `echo "$LINE" >&2; exit 126`}},
 		"attempt: y: Text file busy": {Shell: `echo "$LINE" >&2; exit 126`},
 	} {
-		at := newJob(t)
-		job.Dir, job.ID, job.Env = at.Dir, at.ID, []string{"LINE=" + line}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		starts := 0
-		job.Started = func(int) {
-			if starts++; starts > 1 {
-				cancel()
+		t.Run(line, func(t *testing.T) {
+			at := newJob(t)
+			job.Dir, job.ID, job.Env = at.Dir, at.ID, []string{"LINE=" + line}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			starts := 0
+			job.Started = func(int) {
+				if starts++; starts > 1 {
+					cancel()
+				}
 			}
-		}
-		exit, err := new(runner.Local).Launch(ctx, job)
-		if cancel(); err != nil || starts != 1 || exit.Code != 1 && exit.Code != 126 {
-			t.Errorf("%q: started %d times, %+v, %v", line, starts, exit, err)
-		}
+			exit, err := new(runner.Local).Launch(ctx, job)
+			if cancel(); err != nil || starts != 1 || exit.Code != 1 && exit.Code != 126 {
+				t.Errorf("%q: started %d times, %+v, %v", line, starts, exit, err)
+			}
+		})
 	}
 }
 
@@ -204,11 +206,13 @@ func TestNoWorkingDirectory(t *testing.T) {
 		{file + "x", "", syscall.ENOENT, "use working directory " + file + "x"},
 		{dir, "/nonexistent/sh", syscall.ENOENT, "start /nonexistent/sh"},
 	} {
-		job := newJob(t)
-		job.Shell, job.Cwd = "true", c.cwd
-		if _, err := (&runner.Local{Shell: c.shell}).Launch(t.Context(), job); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%v; want %v, %s", err, c.want, c.says)
-		}
+		t.Run(fmt.Sprint(c.want, c.shell), func(t *testing.T) {
+			job := newJob(t)
+			job.Shell, job.Cwd = "true", c.cwd
+			if _, err := (&runner.Local{Shell: c.shell}).Launch(t.Context(), job); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v; want %v, %s", err, c.want, c.says)
+			}
+		})
 	}
 }
 

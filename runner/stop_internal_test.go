@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -23,20 +24,22 @@ func TestRidAsksTheLock(t *testing.T) {
 // nobody holds the lock any more; one that no look will find does not hold us up for ever.
 func TestKillAsksTheLock(t *testing.T) {
 	for _, c := range []struct{ released, looks int }{{3, 3}, {2 * vainLooks, vainLooks}} {
-		a, lock := locked(t)
-		looks := 0
-		left := a.kill(&tree{find: func(func(process)) []process {
-			if looks++; looks == c.released {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			a, lock := locked(t)
+			looks := 0
+			left := a.kill(&tree{find: func(func(process)) []process {
+				if looks++; looks == c.released {
+					unix.Close(lock)
+				}
+				return nil
+			}})
+			if looks != c.looks || len(left) > 0 {
+				t.Errorf("%d looks, left %v; want %d looks", looks, left, c.looks)
+			}
+			if c.looks < c.released {
 				unix.Close(lock)
 			}
-			return nil
-		}})
-		if looks != c.looks || len(left) > 0 {
-			t.Errorf("%d looks, left %v; want %d looks", looks, left, c.looks)
-		}
-		if c.looks < c.released {
-			unix.Close(lock)
-		}
+		})
 	}
 }
 

@@ -131,10 +131,12 @@ func TestTailFileAndRead(t *testing.T) {
 	over := make(chan struct{})
 	close(over)
 	for n, want := range map[int64]string{4: "last", 100: "first\nlast"} {
-		var l listener
-		if err := runner.Tail(t.Context(), runner.At(path), n, &l, over); err != nil || l.heard() != want {
-			t.Errorf("the last %d bytes: %q, %v", n, l.heard(), err)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			var l listener
+			if err := runner.Tail(t.Context(), runner.At(path), n, &l, over); err != nil || l.heard() != want {
+				t.Errorf("the last %d bytes: %q, %v", n, l.heard(), err)
+			}
+		})
 	}
 	if err := runner.Tail(t.Context(), runner.At(filepath.Dir(path)), 4, new(listener), over); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a directory: %v", err)
@@ -162,9 +164,11 @@ func TestReadTail(t *testing.T) {
 		n    int
 		want string
 	}{{0, ""}, {5, ""}} {
-		if got, err := runner.ReadTail(runner.At(path), c.n); err != nil || got != c.want {
-			t.Errorf("empty file: %q, %v", got, err)
-		}
+		t.Run(fmt.Sprint(c.n), func(t *testing.T) {
+			if got, err := runner.ReadTail(runner.At(path), c.n); err != nil || got != c.want {
+				t.Errorf("empty file: %q, %v", got, err)
+			}
+		})
 	}
 	appendTo(t, f, "one\ntwo\x1b[31m\n")
 	for n, want := range map[int]string{0: "", 1: "\n", 100: "one\ntwo\n", 10: "\ntwo\n"} {

@@ -15,9 +15,11 @@ func TestParseTimes(t *testing.T) {
 		"0m1.250s 0m0.125s\n":       1_375_000,
 		"2m0,500s 1m0,000s\n":       180_500_000, // a locale with a comma
 	} {
-		if got, ok := parseTimes([]byte(line)); !ok || got != want {
-			t.Errorf("%q: %d, %v; want %d", line, got, ok, want)
-		}
+		t.Run(line, func(t *testing.T) {
+			if got, ok := parseTimes([]byte(line)); !ok || got != want {
+				t.Errorf("%q: %d, %v; want %d", line, got, ok, want)
+			}
+		})
 	}
 	for _, line := range []string{"", "0m1s\n", "{\"exit\":0}\n", "0m1.5s 0m1.5s"} {
 		t.Run(line, func(t *testing.T) {

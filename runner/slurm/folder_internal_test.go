@@ -191,12 +191,14 @@ func TestFitsBesideAnother(t *testing.T) {
 		{time.Hour, 30 * time.Minute, false},
 		{time.Hour, 2 * time.Hour, true},
 	} {
-		since := time.Now().Add(-c.age)
-		p := &pilot{crew: crew{Idle: time.Minute}, seats: 2, began: since, ends: time.Now().Add(c.left),
-			begun: 1, runs: map[string]time.Time{"wait-1": since}}
-		if got := p.fits(new(intent)); got != c.fits {
-			t.Errorf("%v left, beside one that has run for %v: fits %v", c.left, c.age, got)
-		}
+		t.Run(fmt.Sprint(c.age, c.left), func(t *testing.T) {
+			since := time.Now().Add(-c.age)
+			p := &pilot{crew: crew{Idle: time.Minute}, seats: 2, began: since, ends: time.Now().Add(c.left),
+				begun: 1, runs: map[string]time.Time{"wait-1": since}}
+			if got := p.fits(new(intent)); got != c.fits {
+				t.Errorf("%v left, beside one that has run for %v: fits %v", c.left, c.age, got)
+			}
+		})
 	}
 }
 
@@ -288,18 +290,20 @@ func TestLateInAPilot(t *testing.T) {
 		{time.Minute, 10 * time.Minute, true, false},
 		{time.Minute, 2 * time.Hour, false, false},
 	} {
-		dir := t.TempDir()
-		f, pool := folderOf(filepath.Join(dir, "a1")), folder(filepath.Join(dir, "pool"))
-		in := &intent{Version: intentVersion, Name: "x", Job: order{Timeout: c.timeout}}
-		err := errors.Join(os.Mkdir(string(f), 0o700), os.Mkdir(string(pool), 0o700), f.writeJSON(intentName, in), os.Symlink(string(f), pool.path(in.entry())))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := &pilot{crew: crew{Idle: time.Minute}, seats: 2, pool: pool, began: time.Now(), ends: time.Now().Add(time.Hour),
-			begun: 1, longest: c.longest, tried: make(map[string]bool), runs: make(map[string]time.Time)}
-		if _, in, first := p.take(in.entry()); (in != nil) != c.takes || first != c.wholeTime {
-			t.Errorf("%+v: taken: %v, with the whole time: %v", c, in != nil, first)
-		}
+		t.Run(fmt.Sprint(c.longest, c.timeout), func(t *testing.T) {
+			dir := t.TempDir()
+			f, pool := folderOf(filepath.Join(dir, "a1")), folder(filepath.Join(dir, "pool"))
+			in := &intent{Version: intentVersion, Name: "x", Job: order{Timeout: c.timeout}}
+			err := errors.Join(os.Mkdir(string(f), 0o700), os.Mkdir(string(pool), 0o700), f.writeJSON(intentName, in), os.Symlink(string(f), pool.path(in.entry())))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &pilot{crew: crew{Idle: time.Minute}, seats: 2, pool: pool, began: time.Now(), ends: time.Now().Add(time.Hour),
+				begun: 1, longest: c.longest, tried: make(map[string]bool), runs: make(map[string]time.Time)}
+			if _, in, first := p.take(in.entry()); (in != nil) != c.takes || first != c.wholeTime {
+				t.Errorf("%+v: taken: %v, with the whole time: %v", c, in != nil, first)
+			}
+		})
 	}
 }
 

@@ -260,20 +260,22 @@ func TestCancelledAsItEnds(t *testing.T) {
 		code string
 		ok   bool
 	}{{"229", true}, {"1", false}} {
-		job, done, _ := heldTrial(t, 20*time.Millisecond)
-		exits := filepath.Join(slurmtest.Dir(), "scancel.exits")
-		if err := os.WriteFile(exits, []byte(c.code), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		did, err := new(slurm.Launcher).Cancel(t.Context(), job.Dir)
-		if !did || (err == nil) != c.ok {
-			t.Errorf("scancel exits with %s: %v, %v", c.code, did, err)
-		}
-		if err := os.Remove(exits); err != nil {
-			t.Fatal(err)
-		}
-		becomes(t, 1, "CANCELLED", "")
-		<-done
+		t.Run(c.code, func(t *testing.T) {
+			job, done, _ := heldTrial(t, 20*time.Millisecond)
+			exits := filepath.Join(slurmtest.Dir(), "scancel.exits")
+			if err := os.WriteFile(exits, []byte(c.code), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			did, err := new(slurm.Launcher).Cancel(t.Context(), job.Dir)
+			if !did || (err == nil) != c.ok {
+				t.Errorf("scancel exits with %s: %v, %v", c.code, did, err)
+			}
+			if err := os.Remove(exits); err != nil {
+				t.Fatal(err)
+			}
+			becomes(t, 1, "CANCELLED", "")
+			<-done
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,10 +38,12 @@ func TestAvoidsBesideTheUsers(t *testing.T) {
 		{[]string{"-xn7"}, "--parsable -xn7 --exclude=n7,n2,n3 job.sh"},
 		{[]string{"-x", "n[7-9]"}, "--parsable -x n[7-9] --exclude=n[7-9],n2,n3 job.sh"},
 	} {
-		out, err := sbatch(context.Background(), append([]string{"--parsable"}, c.extra...), []string{"n2", "n3"}, "job.sh")
-		if err != nil || out != c.want {
-			t.Errorf("with %q: %s, %v; want %s", c.extra, out, err, c.want)
-		}
+		t.Run(fmt.Sprint(c.extra), func(t *testing.T) {
+			out, err := sbatch(context.Background(), append([]string{"--parsable"}, c.extra...), []string{"n2", "n3"}, "job.sh")
+			if err != nil || out != c.want {
+				t.Errorf("with %q: %s, %v; want %s", c.extra, out, err, c.want)
+			}
+		})
 	}
 }
 
@@ -76,9 +79,11 @@ func TestWhatPasses(t *testing.T) {
 		"sbatch: error: Socket timed out on send/recv":          true,
 		"sbatch: error: invalid partition specified: x":         false,
 	} {
-		if got := passes(&commandError{name: "sbatch", text: text, err: errors.New("exit status 1")}); got != want {
-			t.Errorf("%q passes: %v", text, got)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := passes(&commandError{name: "sbatch", text: text, err: errors.New("exit status 1")}); got != want {
+				t.Errorf("%q passes: %v", text, got)
+			}
+		})
 	}
 	if passes(&commandError{name: "sbatch", err: exec.ErrNotFound}) {
 		t.Error("a program that is not there will be by itself")
@@ -93,15 +98,17 @@ func TestOutOfMemory(t *testing.T) {
 		"slurmstepd: error: Step 7.0 exceeded virtual memory limit (9 > 8), being killed": true,
 		"Welcome to this node. Your memory limit is 4000 MB.":                             false,
 	} {
-		f := folder(filepath.Join(t.TempDir(), "a1"+suffix))
-		if err := errors.Join(os.Mkdir(string(f), 0o700), f.write(outputName, []byte(text+"\n"))); err != nil {
-			t.Fatal(err)
-		}
-		w := &watch{Launcher: new(Launcher), folder: f, intent: new(intent)}
-		exit, err := w.explain(runner.Exit{Code: 137, Signal: "SIGKILL"}, queued{state: "FAILED"}, false)
-		if err != nil || strings.Contains(exit.Cause, "out of memory") != want {
-			t.Errorf("%q: %+v, %v", text, exit, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			f := folder(filepath.Join(t.TempDir(), "a1"+suffix))
+			if err := errors.Join(os.Mkdir(string(f), 0o700), f.write(outputName, []byte(text+"\n"))); err != nil {
+				t.Fatal(err)
+			}
+			w := &watch{Launcher: new(Launcher), folder: f, intent: new(intent)}
+			exit, err := w.explain(runner.Exit{Code: 137, Signal: "SIGKILL"}, queued{state: "FAILED"}, false)
+			if err != nil || strings.Contains(exit.Cause, "out of memory") != want {
+				t.Errorf("%q: %+v, %v", text, exit, err)
+			}
+		})
 	}
 }
 

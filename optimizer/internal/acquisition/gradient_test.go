@@ -99,25 +99,29 @@ func TestBranchesMeet(t *testing.T) {
 }
 
 func TestRejectedRegionLeadsOut(t *testing.T) {
-	for _, f := range []func(mu, sigma, best, lo, up float64) acquisition.Value{
-		acquisition.LogTEI, acquisition.LogTPI, acquisition.LogCEI,
+	for name, f := range map[string]func(mu, sigma, best, lo, up float64) acquisition.Value{
+		"LogTEI": acquisition.LogTEI, "LogTPI": acquisition.LogTPI, "LogCEI": acquisition.LogCEI,
 	} {
-		far := f(0, 0.5, 1, -2, 0.2)
-		near := f(0, 0.5, 1, -2, 0.9)
-		accepted := f(0, 0.5, 1, -2, 1.1)
-		if !(far.F < near.F && near.F <= acquisition.Rejected && accepted.F > acquisition.Rejected) {
-			t.Errorf("values %v, %v, %v do not rise", far.F, near.F, accepted.F)
-		}
-		if far.Up != 2 || !(far.Sigma > 0) || far.Mu != 0 {
-			t.Errorf("gradient %+v does not lead out", far)
-		}
+		t.Run(name, func(t *testing.T) {
+			far := f(0, 0.5, 1, -2, 0.2)
+			near := f(0, 0.5, 1, -2, 0.9)
+			accepted := f(0, 0.5, 1, -2, 1.1)
+			if !(far.F < near.F && near.F <= acquisition.Rejected && accepted.F > acquisition.Rejected) {
+				t.Errorf("values %v, %v, %v do not rise", far.F, near.F, accepted.F)
+			}
+			if far.Up != 2 || !(far.Sigma > 0) || far.Mu != 0 {
+				t.Errorf("gradient %+v does not lead out", far)
+			}
+		})
 	}
-	for _, f := range []func(mu, sigma, best, lo, up float64) acquisition.Value{
-		acquisition.TEI, acquisition.TPI, acquisition.CEI,
+	for name, f := range map[string]func(mu, sigma, best, lo, up float64) acquisition.Value{
+		"TEI": acquisition.TEI, "TPI": acquisition.TPI, "CEI": acquisition.CEI,
 	} {
-		if v := f(0, 0.5, 1, -2, 0.2); v != (acquisition.Value{}) {
-			t.Errorf("plain value is %+v, want 0", v)
-		}
+		t.Run(name, func(t *testing.T) {
+			if v := f(0, 0.5, 1, -2, 0.2); v != (acquisition.Value{}) {
+				t.Errorf("plain value is %+v, want 0", v)
+			}
+		})
 	}
 }
 

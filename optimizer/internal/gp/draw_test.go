@@ -21,21 +21,23 @@ func drawn(t *testing.T, f *gp.Draw, err error) *gp.Draw {
 
 func TestDrawGradients(t *testing.T) {
 	for name, draw := range map[string]drawFunc{"path": (*gp.Model).DrawPath, "weights": (*gp.Model).DrawWeights} {
-		for seed := range uint64(6) {
-			d := 1 + int(seed%4)
-			x, y, h := sample(seed, 1+5*int(seed), d)
-			rng := rand.New(rand.NewPCG(seed, 21))
-			f, err := draw(newModel(t, x, y, h), 200, rng)
-			drawn(t, f, err)
-			grad := make([]float64, d)
-			for range 5 {
-				q := point(rng, d)
-				near(t, name+" value", f.ValueGrad(q, grad), f.Value(q), 1e-10)
-				for j := range grad {
-					near(t, name+" gradient", grad[j], difference(f.Value, q, j, 1e-5), 1e-4)
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(6) {
+				d := 1 + int(seed%4)
+				x, y, h := sample(seed, 1+5*int(seed), d)
+				rng := rand.New(rand.NewPCG(seed, 21))
+				f, err := draw(newModel(t, x, y, h), 200, rng)
+				drawn(t, f, err)
+				grad := make([]float64, d)
+				for range 5 {
+					q := point(rng, d)
+					near(t, name+" value", f.ValueGrad(q, grad), f.Value(q), 1e-10)
+					for j := range grad {
+						near(t, name+" gradient", grad[j], difference(f.Value, q, j, 1e-5), 1e-4)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 

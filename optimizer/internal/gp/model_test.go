@@ -3,6 +3,7 @@ package gp_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -105,20 +106,22 @@ func TestPredictAtObservationHasAGradient(t *testing.T) {
 
 func TestBatchEqualsPredict(t *testing.T) {
 	for _, n := range []int{1, 2, 40} {
-		x, y, h := sample(7, n, 4)
-		p := newModel(t, x, y, h).Predictor()
-		rng := rand.New(rand.NewPCG(7, 7))
-		var qs [][]float64
-		for range 71 {
-			qs = append(qs, point(rng, 4))
-		}
-		mean, variance := make([]float64, 71), make([]float64, 71)
-		p.Batch(qs, mean, variance)
-		for i, q := range qs {
-			m, v := p.Predict(q)
-			near(t, "mean", mean[i], m, 1e-12)
-			near(t, "variance", variance[i], v, 1e-12)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			x, y, h := sample(7, n, 4)
+			p := newModel(t, x, y, h).Predictor()
+			rng := rand.New(rand.NewPCG(7, 7))
+			var qs [][]float64
+			for range 71 {
+				qs = append(qs, point(rng, 4))
+			}
+			mean, variance := make([]float64, 71), make([]float64, 71)
+			p.Batch(qs, mean, variance)
+			for i, q := range qs {
+				m, v := p.Predict(q)
+				near(t, "mean", mean[i], m, 1e-12)
+				near(t, "variance", variance[i], v, 1e-12)
+			}
+		})
 	}
 }
 
@@ -361,26 +364,28 @@ func TestHyperSurvivesJSON(t *testing.T) {
 // is known says how large it is.
 func TestJointIsWhatPointsLearnFromEachOther(t *testing.T) {
 	for _, n := range []int{1, 12, 45} {
-		x, y, h := sample(9, n, 3)
-		m := newModel(t, x, y, h)
-		rng := rand.New(rand.NewPCG(9, 9))
-		var qs [][]float64
-		for range 13 {
-			qs = append(qs, point(rng, 3))
-		}
-		joint := m.Joint(qs)
-		for i, q := range qs {
-			mean, variance := m.Predictor().Predict(q)
-			near(t, "variance", joint[i][i], variance, 1e-10)
-			told, err := m.Append(q, mean)
-			if err != nil {
-				t.Fatal(err)
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			x, y, h := sample(9, n, 3)
+			m := newModel(t, x, y, h)
+			rng := rand.New(rand.NewPCG(9, 9))
+			var qs [][]float64
+			for range 13 {
+				qs = append(qs, point(rng, 3))
 			}
-			for k, other := range qs {
-				_, left := told.Predictor().Predict(other)
-				near(t, "what is left", joint[k][k]-joint[k][i]*joint[i][k]/(joint[i][i]+h.Noise()), left, 1e-8)
+			joint := m.Joint(qs)
+			for i, q := range qs {
+				mean, variance := m.Predictor().Predict(q)
+				near(t, "variance", joint[i][i], variance, 1e-10)
+				told, err := m.Append(q, mean)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for k, other := range qs {
+					_, left := told.Predictor().Predict(other)
+					near(t, "what is left", joint[k][k]-joint[k][i]*joint[i][k]/(joint[i][i]+h.Noise()), left, 1e-8)
+				}
 			}
-		}
+		})
 	}
 }
 

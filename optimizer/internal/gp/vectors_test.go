@@ -1,6 +1,7 @@
 package gp_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -68,19 +69,21 @@ func TestPredictionVectors(t *testing.T) {
 			[]float64{0.344705547317, 1.623978597909}, []float64{2.840631208703, -1.740694318465},
 		},
 	} {
-		dm, dv := make([]float64, 2), make([]float64, 2)
-		mean, variance := p.PredictGrad(c.x, dm, dv)
-		near(t, "mean", mean, c.mean, 1e-13)
-		near(t, "variance", variance, c.variance, 1e-13)
-		nearAll(t, "mean gradient", dm, c.dmean, 1e-11)
-		nearAll(t, "variance gradient", dv, c.dvar, 1e-11)
+		t.Run(fmt.Sprint(c.x), func(t *testing.T) {
+			dm, dv := make([]float64, 2), make([]float64, 2)
+			mean, variance := p.PredictGrad(c.x, dm, dv)
+			near(t, "mean", mean, c.mean, 1e-13)
+			near(t, "variance", variance, c.variance, 1e-13)
+			nearAll(t, "mean gradient", dm, c.dmean, 1e-11)
+			nearAll(t, "variance gradient", dv, c.dvar, 1e-11)
 
-		mean, variance = p.Predict(c.x)
-		near(t, "Predict mean", mean, c.mean, 1e-13)
-		near(t, "Predict variance", variance, c.variance, 1e-13)
-		near(t, "Mean", p.Mean(c.x), c.mean, 1e-13)
-		near(t, "MeanGrad", p.MeanGrad(c.x, dm), c.mean, 1e-13)
-		nearAll(t, "MeanGrad gradient", dm, c.dmean, 1e-11)
+			mean, variance = p.Predict(c.x)
+			near(t, "Predict mean", mean, c.mean, 1e-13)
+			near(t, "Predict variance", variance, c.variance, 1e-13)
+			near(t, "Mean", p.Mean(c.x), c.mean, 1e-13)
+			near(t, "MeanGrad", p.MeanGrad(c.x, dm), c.mean, 1e-13)
+			nearAll(t, "MeanGrad gradient", dm, c.dmean, 1e-11)
+		})
 	}
 	near(t, "covariance", p.Covariance([]float64{0.5, 0.5}, []float64{0.95, 0.05}), -0.11736636273755091, 1e-13)
 }

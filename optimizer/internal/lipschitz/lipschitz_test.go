@@ -25,10 +25,12 @@ func TestVectors(t *testing.T) {
 		{0.5, 0.5, -0.409188309204, 0.709188309204},
 		{0.95, 0.05, -0.869536744482, 1.509188309204},
 	} {
-		lo, up, valid := b.At([]float64{c.x1, c.x2}, nil, nil)
-		if !valid || math.Abs(lo-c.lo) > 1e-12 || math.Abs(up-c.up) > 1e-12 {
-			t.Errorf("bounds at (%v, %v): %.12f, %.12f, %v, want %v, %v", c.x1, c.x2, lo, up, valid, c.lo, c.up)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			lo, up, valid := b.At([]float64{c.x1, c.x2}, nil, nil)
+			if !valid || math.Abs(lo-c.lo) > 1e-12 || math.Abs(up-c.up) > 1e-12 {
+				t.Errorf("bounds at (%v, %v): %.12f, %.12f, %v, want %v, %v", c.x1, c.x2, lo, up, valid, c.lo, c.up)
+			}
+		})
 	}
 	small := b.WithL(3)
 	x := []float64{0.5, 0.5}
@@ -193,18 +195,20 @@ func TestGradientsAgainstFiniteDifferences(t *testing.T) {
 }
 
 func TestWithoutInformationThereAreNoBounds(t *testing.T) {
-	for _, b := range []*lipschitz.Bounds{
-		lipschitz.NewBounds(nil, nil, nil, 2, 0),
-		lipschitz.NewBounds(vectorX, vectorY, nil, 0, 0),
-		lipschitz.NewBounds(vectorX, vectorY, nil, math.NaN(), 0),
-		lipschitz.NewBounds(vectorX, vectorY, nil, math.Inf(1), 0),
-		lipschitz.NewEstimator(nil, 0).Bounds(1, 0),
+	for name, b := range map[string]*lipschitz.Bounds{
+		"no points":         lipschitz.NewBounds(nil, nil, nil, 2, 0),
+		"constant 0":        lipschitz.NewBounds(vectorX, vectorY, nil, 0, 0),
+		"constant NaN":      lipschitz.NewBounds(vectorX, vectorY, nil, math.NaN(), 0),
+		"infinite constant": lipschitz.NewBounds(vectorX, vectorY, nil, math.Inf(1), 0),
+		"no slopes":         lipschitz.NewEstimator(nil, 0).Bounds(1, 0),
 	} {
-		grad := []float64{5, 5}
-		lo, up, valid := b.At([]float64{0.5, 0.5}, nil, grad)
-		if !valid || !math.IsInf(lo, -1) || !math.IsInf(up, 1) || grad[0] != 0 || grad[1] != 0 {
-			t.Errorf("bounds %v, %v, %v, gradient %v", lo, up, valid, grad)
-		}
+		t.Run(name, func(t *testing.T) {
+			grad := []float64{5, 5}
+			lo, up, valid := b.At([]float64{0.5, 0.5}, nil, grad)
+			if !valid || !math.IsInf(lo, -1) || !math.IsInf(up, 1) || grad[0] != 0 || grad[1] != 0 {
+				t.Errorf("bounds %v, %v, %v, gradient %v", lo, up, valid, grad)
+			}
+		})
 	}
 	if l := slopeOf(vectorX[:1], vectorY[:1], nil, 0); l != 0 {
 		t.Errorf("slope of one point: %v", l)

@@ -2,6 +2,7 @@ package maximize_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -146,20 +147,22 @@ func TestDirectDividesForAGainAlone(t *testing.T) {
 		top, slope float64
 		grid       bool
 	}{{1, 1e-6, true}, {-1, 1e-6, true}, {1, 1, false}} {
-		var at []float64
-		f := func(x []float64) float64 {
-			at = append(at, x[0])
-			return c.top - c.slope*(x[0]-0.3)*(x[0]-0.3)
-		}
-		maximize.Direct(t.Context(), f, 1, 81)
-		slices.Sort(at)
-		gap := 1.0
-		for i, x := range at[1:] {
-			gap = math.Min(gap, x-at[i])
-		}
-		if (gap > 0.9/81) != c.grid {
-			t.Errorf("%+v: two of %d points are %v apart", c, len(at), gap)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			var at []float64
+			f := func(x []float64) float64 {
+				at = append(at, x[0])
+				return c.top - c.slope*(x[0]-0.3)*(x[0]-0.3)
+			}
+			maximize.Direct(t.Context(), f, 1, 81)
+			slices.Sort(at)
+			gap := 1.0
+			for i, x := range at[1:] {
+				gap = math.Min(gap, x-at[i])
+			}
+			if (gap > 0.9/81) != c.grid {
+				t.Errorf("%+v: two of %d points are %v apart", c, len(at), gap)
+			}
+		})
 	}
 }
 

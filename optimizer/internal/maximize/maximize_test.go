@@ -33,18 +33,20 @@ func rosenbrock(x, grad []float64) float64 {
 
 func TestRosenbrock(t *testing.T) {
 	for _, n := range []int{2, 4, 8} {
-		lo, up := box(n, -2, 3)
-		m := maximize.New(lo, up, maximize.Settings{MaxIterations: 1000})
-		start := make([]float64, n)
-		for i := range start {
-			start[i] = -1.2 + 0.1*float64(i)
-		}
-		r := m.Maximize(t.Context(), rosenbrock, start)
-		// In 4 dimensions and more there is a second maximum near (-1, 1, 1, ...).
-		if r.F < -1e-10 && !(n > 3 && r.X[0] < 0) {
-			t.Errorf("%d dimensions: %+v", n, r)
-		}
-		t.Logf("%d dimensions: %d iterations, %d evaluations, %.2g", n, r.Iterations, r.Evaluations, r.F)
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			lo, up := box(n, -2, 3)
+			m := maximize.New(lo, up, maximize.Settings{MaxIterations: 1000})
+			start := make([]float64, n)
+			for i := range start {
+				start[i] = -1.2 + 0.1*float64(i)
+			}
+			r := m.Maximize(t.Context(), rosenbrock, start)
+			// In 4 dimensions and more there is a second maximum near (-1, 1, 1, ...).
+			if r.F < -1e-10 && !(n > 3 && r.X[0] < 0) {
+				t.Errorf("%d dimensions: %+v", n, r)
+			}
+			t.Logf("%d dimensions: %d iterations, %d evaluations, %.2g", n, r.Iterations, r.Evaluations, r.F)
+		})
 	}
 }
 

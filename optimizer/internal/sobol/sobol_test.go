@@ -80,19 +80,21 @@ func TestScramblingKeepsNets(t *testing.T) {
 
 func TestNoDuplicatesAndOpenInterval(t *testing.T) {
 	for _, dim := range []int{1, 3, 70} {
-		seen := map[string]bool{}
-		for _, p := range sobol.Scrambled(dim, 7).Points(0, 4096) {
-			key := fmt.Sprint(p)
-			if seen[key] {
-				t.Fatalf("%d dimensions: point %v twice", dim, p)
-			}
-			seen[key] = true
-			for _, v := range p {
-				if !(v > 0 && v < 1) {
-					t.Fatalf("coordinate %v", v)
+		t.Run(fmt.Sprint(dim), func(t *testing.T) {
+			seen := map[string]bool{}
+			for _, p := range sobol.Scrambled(dim, 7).Points(0, 4096) {
+				key := fmt.Sprint(p)
+				if seen[key] {
+					t.Fatalf("%d dimensions: point %v twice", dim, p)
+				}
+				seen[key] = true
+				for _, v := range p {
+					if !(v > 0 && v < 1) {
+						t.Fatalf("coordinate %v", v)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 

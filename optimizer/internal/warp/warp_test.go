@@ -253,13 +253,15 @@ func TestChooseComparesDensitiesOfRawValues(t *testing.T) {
 		ys   []float64
 		want warp.Kind
 	}{{sinh, warp.Asinh}, {skewed(4, 300), warp.Log}} {
-		w, _, err := warp.Choose(warp.Kinds(), c.ys, warp.Options{}, normalScore)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if w.Kind != c.want {
-			t.Errorf("chose %s, want %s", w.Kind, c.want)
-		}
+		t.Run(string(c.want), func(t *testing.T) {
+			w, _, err := warp.Choose(warp.Kinds(), c.ys, warp.Options{}, normalScore)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w.Kind != c.want {
+				t.Errorf("chose %s, want %s", w.Kind, c.want)
+			}
+		})
 	}
 	w, _, err := warp.Choose([]warp.Kind{warp.Identity, warp.Log, warp.Asinh}, normal, warp.Options{}, normalScore)
 	if err != nil || w.Kind != warp.Identity {
