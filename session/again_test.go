@@ -208,9 +208,11 @@ func TestMisuse(t *testing.T) {
 		return nil, nil
 	}
 	for want, opts := range map[string]session.Options{"Options.Dir is empty": {}, "Options.Optimizer has made none": {Dir: t.TempDir(), Optimizer: none}} {
-		if _, err := session.Open(&cfg, opts); err == nil || err.Error() != want {
-			t.Errorf("opened: %v; want %s", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if _, err := session.Open(&cfg, opts); err == nil || err.Error() != want {
+				t.Errorf("opened: %v; want %s", err, want)
+			}
+		})
 	}
 }
 

@@ -32,13 +32,15 @@ func TestAwaited(t *testing.T) {
 		trials     int
 		hand, want bool
 	}{{2, true, true}, {2, false, false}, {3, true, false}} {
-		st := &study.State{
-			Config: study.Config{Budget: study.Budget{Trials: c.trials}},
-			Trials: []*study.Trial{{Number: 1, Status: optimizer.Succeeded}, {Number: 2, Hand: c.hand}},
-			Order:  []int{1},
-		}
-		if got := awaited(st); got != c.want {
-			t.Errorf("%+v: %v", c, got)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			st := &study.State{
+				Config: study.Config{Budget: study.Budget{Trials: c.trials}},
+				Trials: []*study.Trial{{Number: 1, Status: optimizer.Succeeded}, {Number: 2, Hand: c.hand}},
+				Order:  []int{1},
+			}
+			if got := awaited(st); got != c.want {
+				t.Errorf("%+v: %v", c, got)
+			}
+		})
 	}
 }

@@ -66,13 +66,15 @@ func TestCommonsOfSlots(t *testing.T) {
 		},
 		"slots": func(c *study.Config) { c.Run.Slots = make([]study.Slot, 2) },
 	} {
-		c := study.Config{Dir: "/home/me"}
-		if dir := commonDir(&c); dir != c.Dir {
-			t.Fatalf("%q is watched", dir)
-		}
-		if told(&c); commonDir(&c) != "" {
-			t.Errorf("%s: %q is watched", name, commonDir(&c))
-		}
+		t.Run(name, func(t *testing.T) {
+			c := study.Config{Dir: "/home/me"}
+			if dir := commonDir(&c); dir != c.Dir {
+				t.Fatalf("%q is watched", dir)
+			}
+			if told(&c); commonDir(&c) != "" {
+				t.Errorf("%s: %q is watched", name, commonDir(&c))
+			}
+		})
 	}
 }
 

@@ -30,27 +30,29 @@ func TestUnreadableResults(t *testing.T) {
 		t.Skip("needs strace")
 	}
 	for what, path := range map[string]string{"newfstatat:error=EIO": "r.txt", "read:error=EIO": "s/trials/000002/a1/before.json"} {
-		injected := false
-		for _, when := range []string{"1", "2", "3", "4"} {
-			dir := t.TempDir()
-			trace := filepath.Join(dir, "trace")
-			cmd := exec.Command(strace, "-f", "-qq", "-o", trace, "-e", "inject="+what+":when="+when, "-P", filepath.Join(dir, path), os.Args[0], "-test.run=^TestUnreadableResults$")
-			cmd.Env = append(os.Environ(), "LBOTUNE_UNREADABLE_RESULTS="+dir)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			text, _ := os.ReadFile(trace)
-			injected = injected || strings.Contains(string(text), "(INJECTED)")
-			st := conclude(t, inFile(dir), session.Options{Dir: filepath.Join(dir, "s"), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
-			for _, trial := range st.Trials {
-				if want := float64(trial.Number); trial.Status != optimizer.Succeeded || trial.Value != want {
-					t.Errorf("%s of %s at %s: trial %d has %v %v (%+v)", what, path, when, trial.Number, trial.Status, trial.Value, trial.Failure)
+		t.Run(what, func(t *testing.T) {
+			injected := false
+			for _, when := range []string{"1", "2", "3", "4"} {
+				dir := t.TempDir()
+				trace := filepath.Join(dir, "trace")
+				cmd := exec.Command(strace, "-f", "-qq", "-o", trace, "-e", "inject="+what+":when="+when, "-P", filepath.Join(dir, path), os.Args[0], "-test.run=^TestUnreadableResults$")
+				cmd.Env = append(os.Environ(), "LBOTUNE_UNREADABLE_RESULTS="+dir)
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+				text, _ := os.ReadFile(trace)
+				injected = injected || strings.Contains(string(text), "(INJECTED)")
+				st := conclude(t, inFile(dir), session.Options{Dir: filepath.Join(dir, "s"), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
+				for _, trial := range st.Trials {
+					if want := float64(trial.Number); trial.Status != optimizer.Succeeded || trial.Value != want {
+						t.Errorf("%s of %s at %s: trial %d has %v %v (%+v)", what, path, when, trial.Number, trial.Status, trial.Value, trial.Failure)
+					}
 				}
 			}
-		}
-		if !injected {
-			t.Errorf("no %s was ever injected", what)
-		}
+			if !injected {
+				t.Errorf("no %s was ever injected", what)
+			}
+		})
 	}
 }
 

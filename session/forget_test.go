@@ -23,26 +23,28 @@ func TestPrunerForgetsTheExcluded(t *testing.T) {
 			return errors.Join(byHand(s, study.ActionExclude, 1, ""), byHand(s, study.ActionInclude, 1, ""))
 		},
 	} {
-		bubble(t, func(t *testing.T, dir string) {
-			c := config()
-			c.Budget.Trials, c.Prune = 1, &study.Prune{Method: "median", MinTrials: 1}
-			f := &fakeLauncher{program: func(job runner.Job) ending {
-				if strings.HasSuffix(job.ID, "/1/1") {
-					return ending{stdout: "loss=5\nloss=3\n", every: time.Minute}
+		t.Run(want, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				c := config()
+				c.Budget.Trials, c.Prune = 1, &study.Prune{Method: "median", MinTrials: 1}
+				f := &fakeLauncher{program: func(job runner.Job) ending {
+					if strings.HasSuffix(job.ID, "/1/1") {
+						return ending{stdout: "loss=5\nloss=3\n", every: time.Minute}
+					}
+					return ending{stdout: "loss=6\nloss=6\n", every: time.Minute}
+				}}
+				if _, err := finish(t, dir, &c, f); err != nil {
+					t.Fatal(err)
 				}
-				return ending{stdout: "loss=6\nloss=6\n", every: time.Minute}
-			}}
-			if _, err := finish(t, dir, &c, f); err != nil {
-				t.Fatal(err)
-			}
-			if err := session.Edit(nil, session.Options{Dir: dir}, change); err != nil {
-				t.Fatal(err)
-			}
-			c.Budget.Trials = 2
-			st, err := finish(t, dir, &c, f)
-			if got := ends(st); err != nil || got != want {
-				t.Errorf("got %s, %v; want %s", got, err, want)
-			}
+				if err := session.Edit(nil, session.Options{Dir: dir}, change); err != nil {
+					t.Fatal(err)
+				}
+				c.Budget.Trials = 2
+				st, err := finish(t, dir, &c, f)
+				if got := ends(st); err != nil || got != want {
+					t.Errorf("got %s, %v; want %s", got, err, want)
+				}
+			})
 		})
 	}
 }
@@ -51,22 +53,24 @@ func TestPrunerForgetsTheExcluded(t *testing.T) {
 func TestPrunerForgetsWhileATrialRuns(t *testing.T) {
 	exclude, include := study.Request{Action: study.ActionExclude, Trial: 1}, study.Request{Action: study.ActionInclude, Trial: 1}
 	for want, requests := range map[string][]study.Request{"3 6": {exclude}, "3 cut@1:6": {exclude, include}} {
-		bubble(t, func(t *testing.T, dir string) {
-			c := config()
-			c.Budget.Trials, c.Prune = 2, &study.Prune{Method: "median", MinTrials: 1}
-			f := asking(t, dir, 2, requests...)
-			ask := f.program
-			f.program = func(job runner.Job) ending {
-				ask(job)
-				if strings.HasSuffix(job.ID, "/1/1") {
-					return ending{stdout: "loss=5\nloss=3\n", every: time.Minute}
+		t.Run(want, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				c := config()
+				c.Budget.Trials, c.Prune = 2, &study.Prune{Method: "median", MinTrials: 1}
+				f := asking(t, dir, 2, requests...)
+				ask := f.program
+				f.program = func(job runner.Job) ending {
+					ask(job)
+					if strings.HasSuffix(job.ID, "/1/1") {
+						return ending{stdout: "loss=5\nloss=3\n", every: time.Minute}
+					}
+					return ending{stdout: "loss=6\nloss=6\n", every: time.Minute}
 				}
-				return ending{stdout: "loss=6\nloss=6\n", every: time.Minute}
-			}
-			st, err := finish(t, dir, &c, f)
-			if got := ends(st); err != nil || got != want {
-				t.Errorf("got %s, %v; want %s", got, err, want)
-			}
+				st, err := finish(t, dir, &c, f)
+				if got := ends(st); err != nil || got != want {
+					t.Errorf("got %s, %v; want %s", got, err, want)
+				}
+			})
 		})
 	}
 }

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -53,25 +54,27 @@ func TestTimeHardEndsWhatRuns(t *testing.T) {
 // What confirms the best fits into it: the trials leave room.
 func TestTimeHardHoldsTheConfirmation(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
-		bubble(t, func(t *testing.T, dir string) {
-			c := config()
-			c.Run.Workers, c.Run.Confirm = workers, 3
-			c.Budget = study.Budget{TimeHard: study.Duration(300 * time.Second)}
-			steady := func(job runner.Job) ending { // so that the longest trial takes no longer than the others
-				e := parabola(job)
-				e.takes = 7 * time.Second
-				return e
-			}
-			st, err := finish(t, dir, &c, &fakeLauncher{program: steady})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if st.Closed == nil || st.Closed.Why != study.EndTime || st.Elapsed > 299*time.Second || len(st.Unconfirmed()) > 0 || len(st.Confirmations()) < 3 {
-				t.Errorf("%d workers: closed %+v after %v, %d are confirmed and %d are not", workers, st.Closed, st.Elapsed, len(st.Confirmations()), len(st.Unconfirmed()))
-			}
-			if st.Elapsed < 150*time.Second {
-				t.Errorf("%d workers: ended after %v of 300s", workers, st.Elapsed)
-			}
+		t.Run(fmt.Sprint(workers), func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				c := config()
+				c.Run.Workers, c.Run.Confirm = workers, 3
+				c.Budget = study.Budget{TimeHard: study.Duration(300 * time.Second)}
+				steady := func(job runner.Job) ending { // so that the longest trial takes no longer than the others
+					e := parabola(job)
+					e.takes = 7 * time.Second
+					return e
+				}
+				st, err := finish(t, dir, &c, &fakeLauncher{program: steady})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if st.Closed == nil || st.Closed.Why != study.EndTime || st.Elapsed > 299*time.Second || len(st.Unconfirmed()) > 0 || len(st.Confirmations()) < 3 {
+					t.Errorf("%d workers: closed %+v after %v, %d are confirmed and %d are not", workers, st.Closed, st.Elapsed, len(st.Confirmations()), len(st.Unconfirmed()))
+				}
+				if st.Elapsed < 150*time.Second {
+					t.Errorf("%d workers: ended after %v of 300s", workers, st.Elapsed)
+				}
+			})
 		})
 	}
 }

@@ -41,36 +41,38 @@ func dirs(t *testing.T, dir string) map[string]bool {
 // whose directory had to go; the best stay, and the study is what it would be.
 func TestKeep(t *testing.T) {
 	for keep, workers := range map[int]int{1: 1, 2: 3, 3: 1} {
-		var want string
-		for _, k := range []int{0, keep} {
-			bubble(t, func(t *testing.T, dir string) {
-				cfg := config()
-				cfg.Run.Keep, cfg.Run.Confirm, cfg.Run.Workers = k, 2, workers
-				st, err := finish(t, dir, &cfg, &fakeLauncher{program: parabola})
-				if err != nil {
-					t.Fatal(err)
-				}
-				left := dirs(t, dir)
-				if k == 0 {
-					want = story(st)
-					if len(left) != 12 {
-						t.Errorf("%d directories; want all", len(left))
+		t.Run(fmt.Sprint(keep), func(t *testing.T) {
+			var want string
+			for _, k := range []int{0, keep} {
+				bubble(t, func(t *testing.T, dir string) {
+					cfg := config()
+					cfg.Run.Keep, cfg.Run.Confirm, cfg.Run.Workers = k, 2, workers
+					st, err := finish(t, dir, &cfg, &fakeLauncher{program: parabola})
+					if err != nil {
+						t.Fatal(err)
 					}
-					return
-				}
-				if workers == 1 && story(st) != want {
-					t.Errorf("keep = %d changes the study: %s\n%s", k, story(st), want)
-				}
-				if len(left) < k || len(left) > k+1 {
-					t.Errorf("keep = %d: the directories %v are left", k, left)
-				}
-				for _, b := range append(st.Ranked()[:k], st.Best()) {
-					if !left[filepath.Base(layout.Of(dir).Trial(b.Number))] {
-						t.Errorf("keep = %d: trial %d has no directory; there are %v", k, b.Number, left)
+					left := dirs(t, dir)
+					if k == 0 {
+						want = story(st)
+						if len(left) != 12 {
+							t.Errorf("%d directories; want all", len(left))
+						}
+						return
 					}
-				}
-			})
-		}
+					if workers == 1 && story(st) != want {
+						t.Errorf("keep = %d changes the study: %s\n%s", k, story(st), want)
+					}
+					if len(left) < k || len(left) > k+1 {
+						t.Errorf("keep = %d: the directories %v are left", k, left)
+					}
+					for _, b := range append(st.Ranked()[:k], st.Best()) {
+						if !left[filepath.Base(layout.Of(dir).Trial(b.Number))] {
+							t.Errorf("keep = %d: trial %d has no directory; there are %v", k, b.Number, left)
+						}
+					}
+				})
+			}
+		})
 	}
 }
 
@@ -215,17 +217,19 @@ func TestHooksAreKilled(t *testing.T) {
 		"hook=trial trial=1": func(hang string) study.Hooks { return study.Hooks{Trial: hang} },
 		"hook=end trial=3":   func(hang string) study.Hooks { return study.Hooks{End: hang} }, // no trial runs any more
 	} {
-		begun, stop := filepath.Join(t.TempDir(), "begun"), make(chan session.Stop)
-		go func() {
-			for _, err := os.Stat(begun); err != nil; _, err = os.Stat(begun) {
-				time.Sleep(time.Millisecond)
+		t.Run(event, func(t *testing.T) {
+			begun, stop := filepath.Join(t.TempDir(), "begun"), make(chan session.Stop)
+			go func() {
+				for _, err := os.Stat(begun); err != nil; _, err = os.Stat(begun) {
+					time.Sleep(time.Millisecond)
+				}
+				stop <- session.StopNow
+			}()
+			_, log, err := hooked(t, hooks("touch "+begun+"; "+hang), stop)
+			if !strings.Contains(log, event+` error="killed when the study was stopped"`) {
+				t.Errorf("%v: %s", err, log)
 			}
-			stop <- session.StopNow
-		}()
-		_, log, err := hooked(t, hooks("touch "+begun+"; "+hang), stop)
-		if !strings.Contains(log, event+` error="killed when the study was stopped"`) {
-			t.Errorf("%v: %s", err, log)
-		}
+		})
 	}
 }
 

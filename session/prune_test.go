@@ -173,26 +173,28 @@ func TestPatienceWithLimits(t *testing.T) {
 		"4 3":       {Name: "mem", Measure: study.PeakMemory, Max: &most},
 		"cut@3:5 3": {Name: "size", Rule: parser.Rule{Metric: "size"}, Max: &most},
 	} {
-		bubble(t, func(t *testing.T, dir string) {
-			c := config()
-			c.Metrics[0].Rule.Pick = "min"
-			c.Metrics = append(c.Metrics, limited)
-			c.Budget.Trials, c.Prune = 2, &study.Prune{Method: "patience", Patience: 2}
-			f := &fakeLauncher{program: func(job runner.Job) ending {
-				out := "loss=4\nloss=4\nloss=5\nloss=1\nsize=1\n"
-				if strings.Split(job.ID, "/")[1] == "2" {
-					out = "loss=3\nsize=1\n"
+		t.Run(want, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				c := config()
+				c.Metrics[0].Rule.Pick = "min"
+				c.Metrics = append(c.Metrics, limited)
+				c.Budget.Trials, c.Prune = 2, &study.Prune{Method: "patience", Patience: 2}
+				f := &fakeLauncher{program: func(job runner.Job) ending {
+					out := "loss=4\nloss=4\nloss=5\nloss=1\nsize=1\n"
+					if strings.Split(job.ID, "/")[1] == "2" {
+						out = "loss=3\nsize=1\n"
+					}
+					return ending{stdout: out, every: time.Minute, exit: runner.Exit{PeakMemory: 7}}
+				}}
+				st := conclude(t, &c, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer})
+				got, first := ends(st), st.Trials[0]
+				if got != want || st.Feasible(first) != (limited.Measure != "") {
+					t.Errorf("%s: the trials ended with %s, the first with %v, %v", limited.Name, got, first.Metrics, first.Failure)
 				}
-				return ending{stdout: out, every: time.Minute, exit: runner.Exit{PeakMemory: 7}}
-			}}
-			st := conclude(t, &c, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer})
-			got, first := ends(st), st.Trials[0]
-			if got != want || st.Feasible(first) != (limited.Measure != "") {
-				t.Errorf("%s: the trials ended with %s, the first with %v, %v", limited.Name, got, first.Metrics, first.Failure)
-			}
-			if first.Failure != nil && !strings.HasSuffix(first.Failure.Text, ", when size was not known yet") {
-				t.Errorf("it was stopped: %v", first.Failure)
-			}
+				if first.Failure != nil && !strings.HasSuffix(first.Failure.Text, ", when size was not known yet") {
+					t.Errorf("it was stopped: %v", first.Failure)
+				}
+			})
 		})
 	}
 }
@@ -278,32 +280,34 @@ func TestLimitsStopTrials(t *testing.T) {
 // with it.
 func TestReadingsAtTheEndStopNothing(t *testing.T) {
 	for late, want := range map[bool]string{true: "1 2 0.5 cut@1:3", false: "1 cut@1:2 0.5 cut@1:3"} {
-		synctest.Test(t, func(t *testing.T) {
-			c := config()
-			c.Budget.Trials, c.Prune = 4, &study.Prune{Method: "median", MinTrials: 1}
-			c.Metrics[0].Rule.Step = "epoch"
-			f := &fakeLauncher{program: func(job runner.Job) ending {
-				k, err := strconv.Atoi(strings.Split(job.ID, "/")[1])
+		t.Run(fmt.Sprint("all at the end ", late), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := config()
+				c.Budget.Trials, c.Prune = 4, &study.Prune{Method: "median", MinTrials: 1}
+				c.Metrics[0].Rule.Step = "epoch"
+				f := &fakeLauncher{program: func(job runner.Job) ending {
+					k, err := strconv.Atoi(strings.Split(job.ID, "/")[1])
+					if err != nil {
+						t.Error(err)
+					}
+					v := []string{"1", "2", "0.5", "3"}[k-1]
+					e := ending{stdout: fmt.Sprintf("epoch=1 loss=%s\nepoch=2 loss=%s\nepoch=3 loss=%s\n", v, v, v)}
+					if !late || k == 4 {
+						e.every = time.Minute
+					}
+					return e
+				}}
+				st, err := finish(t, t.TempDir(), &c, f)
 				if err != nil {
-					t.Error(err)
+					t.Fatal(err)
 				}
-				v := []string{"1", "2", "0.5", "3"}[k-1]
-				e := ending{stdout: fmt.Sprintf("epoch=1 loss=%s\nepoch=2 loss=%s\nepoch=3 loss=%s\n", v, v, v)}
-				if !late || k == 4 {
-					e.every = time.Minute
+				if got := ends(st); got != want {
+					t.Errorf("all at the end %v: %s, want %s", late, got, want)
 				}
-				return e
-			}}
-			st, err := finish(t, t.TempDir(), &c, f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := ends(st); got != want {
-				t.Errorf("all at the end %v: %s, want %s", late, got, want)
-			}
-			if late && st.Trials[1].Cut != nil {
-				t.Errorf("a trial that had ended was cut: %+v", st.Trials[1].Cut)
-			}
+				if late && st.Trials[1].Cut != nil {
+					t.Errorf("a trial that had ended was cut: %+v", st.Trials[1].Cut)
+				}
+			})
 		})
 	}
 }
@@ -311,9 +315,11 @@ func TestReadingsAtTheEndStopNothing(t *testing.T) {
 // At its last step a trial is complete.
 func TestNothingIsStoppedAtItsLastStep(t *testing.T) {
 	for last, want := range map[float64]string{0: "1 cut@3:2", 3: "1 2"} {
-		st := curves(t, study.Prune{Method: "median", MinTrials: 1, Warmup: 3, MaxStep: last}, "1 1 1 1", "2 2 2 2")
-		if got := ends(st); got != want {
-			t.Errorf("max_step %v: %s, want %s", last, got, want)
-		}
+		t.Run(fmt.Sprint("max_step ", last), func(t *testing.T) {
+			st := curves(t, study.Prune{Method: "median", MinTrials: 1, Warmup: 3, MaxStep: last}, "1 1 1 1", "2 2 2 2")
+			if got := ends(st); got != want {
+				t.Errorf("max_step %v: %s, want %s", last, got, want)
+			}
+		})
 	}
 }

@@ -104,17 +104,19 @@ func TestRequestsOfARunningStudy(t *testing.T) {
 // other than one that was larger from the start; a smaller one ends the study.
 func TestBudgetOfARunningStudy(t *testing.T) {
 	for trials, want := range map[int]int{20: 20, 4: 7} {
-		bubble(t, func(t *testing.T, dir string) {
-			cfg := config()
-			cfg.Run.Confirm = 2
-			at := 12
-			if trials < at {
-				at = 7
-			}
-			st, err := finish(t, dir, &cfg, asking(t, dir, at, study.Request{Action: study.ActionAdjust, Trials: trials}))
-			if err != nil || len(st.Order) != want || st.Closed == nil || st.Closed.Why != study.EndTrials {
-				t.Errorf("%d trials, closed %+v: %v", len(st.Order), st.Closed, err)
-			}
+		t.Run(fmt.Sprint(trials), func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg := config()
+				cfg.Run.Confirm = 2
+				at := 12
+				if trials < at {
+					at = 7
+				}
+				st, err := finish(t, dir, &cfg, asking(t, dir, at, study.Request{Action: study.ActionAdjust, Trials: trials}))
+				if err != nil || len(st.Order) != want || st.Closed == nil || st.Closed.Why != study.EndTrials {
+					t.Errorf("%d trials, closed %+v: %v", len(st.Order), st.Closed, err)
+				}
+			})
 		})
 	}
 }
@@ -168,31 +170,33 @@ func TestExcludedWhileItRuns(t *testing.T) {
 		"excluded": {{Action: study.ActionExclude, Trial: 2}},
 		"included": {{Action: study.ActionExclude, Trial: 2}, {Action: study.ActionInclude, Trial: 2}},
 	} {
-		bubble(t, func(t *testing.T, dir string) {
-			cfg := config()
-			cfg.Budget.Trials = 6
-			f := asking(t, dir, 4, requests...)
-			var told []int
-			st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: f,
-				Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
-					told = nil
-					o, err := newFakeOptimizer(sp, seed, set)
-					return noted{o, &told}, err
-				}})
-			want := []int{1, 3, 4, 5}
-			if name == "included" {
-				want = []int{1, 2, 3, 4, 5}
-			}
-			if !slices.Equal(told, want) {
-				t.Errorf("%s: the optimizer was told of %v; want %v", name, told, want)
-			}
-			if got, want := st.Trials[5].Values, proposalAfter(t, st, 6, want...); !got.Equal(want) {
-				t.Errorf("%s: trial 6 is %v; want %v", name, got, want)
-			}
-			rep, err := session.Replay(t.Context(), dir, newFakeOptimizer)
-			if err != nil || rep.Asked != 6 || len(rep.Differences) > 0 {
-				t.Errorf("%s: replay %+v: %v", name, rep, err)
-			}
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg := config()
+				cfg.Budget.Trials = 6
+				f := asking(t, dir, 4, requests...)
+				var told []int
+				st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: f,
+					Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
+						told = nil
+						o, err := newFakeOptimizer(sp, seed, set)
+						return noted{o, &told}, err
+					}})
+				want := []int{1, 3, 4, 5}
+				if name == "included" {
+					want = []int{1, 2, 3, 4, 5}
+				}
+				if !slices.Equal(told, want) {
+					t.Errorf("%s: the optimizer was told of %v; want %v", name, told, want)
+				}
+				if got, want := st.Trials[5].Values, proposalAfter(t, st, 6, want...); !got.Equal(want) {
+					t.Errorf("%s: trial 6 is %v; want %v", name, got, want)
+				}
+				rep, err := session.Replay(t.Context(), dir, newFakeOptimizer)
+				if err != nil || rep.Asked != 6 || len(rep.Differences) > 0 {
+					t.Errorf("%s: replay %+v: %v", name, rep, err)
+				}
+			})
 		})
 	}
 }

@@ -195,21 +195,23 @@ func TestMetricsOfFiles(t *testing.T) {
 // Programs of some dialects are told by a variable where to write.
 func TestResultsOfDialect(t *testing.T) {
 	for text, want := range map[string]float64{`[{"name": "loss", "type": "objective", "value": 0.25}]`: 0.25, "": 0} {
-		bubble(t, func(t *testing.T, dir string) {
-			c := config()
-			c.Budget.Trials, c.Metrics[0].Rule = 1, parser.Rule{Dialect: "results-file"}
-			st, err := finish(t, dir, &c, &fakeLauncher{program: func(job runner.Job) ending {
-				for _, e := range job.Env {
-					if path, ok := strings.CutPrefix(e, "ORION_RESULTS_PATH="); ok && text != "" {
-						put(t, path, text)
+		t.Run(text, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				c := config()
+				c.Budget.Trials, c.Metrics[0].Rule = 1, parser.Rule{Dialect: "results-file"}
+				st, err := finish(t, dir, &c, &fakeLauncher{program: func(job runner.Job) ending {
+					for _, e := range job.Env {
+						if path, ok := strings.CutPrefix(e, "ORION_RESULTS_PATH="); ok && text != "" {
+							put(t, path, text)
+						}
 					}
+					return ending{}
+				}})
+				if f := st.Trials[0].Failure; want != 0 && (err != nil || st.Trials[0].Value != want) ||
+					want == 0 && (f == nil || f.Kind != study.FailNoMetric || !strings.Contains(f.Text, "the file is empty")) {
+					t.Errorf("of %q the value is %v, %v", text, st.Trials[0].Value, f)
 				}
-				return ending{}
-			}})
-			if f := st.Trials[0].Failure; want != 0 && (err != nil || st.Trials[0].Value != want) ||
-				want == 0 && (f == nil || f.Kind != study.FailNoMetric || !strings.Contains(f.Text, "the file is empty")) {
-				t.Errorf("of %q the value is %v, %v", text, st.Trials[0].Value, f)
-			}
+			})
 		})
 	}
 }

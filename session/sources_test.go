@@ -29,13 +29,15 @@ func isolated(dir, mode string) *study.Config {
 func TestIsolatedFromTheStudyItself(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"runs", "lr.study", filepath.Join("out", "runs")} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		st := conclude(t, isolated(dir, "isolate"), session.Options{Dir: filepath.Join(dir, name), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
-		if n := st.Count(optimizer.Succeeded); n != 3 {
-			t.Errorf("in %s %d of 3 trials have succeeded", name, n)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			st := conclude(t, isolated(dir, "isolate"), session.Options{Dir: filepath.Join(dir, name), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
+			if n := st.Count(optimizer.Succeeded); n != 3 {
+				t.Errorf("in %s %d of 3 trials have succeeded", name, n)
+			}
+		})
 	}
 }
 

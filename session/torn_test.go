@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -61,15 +62,17 @@ func TestHalfALineOfAnEndedProgram(t *testing.T) {
 		{runner.Exit{Code: 143, Counted: &runner.Lengths{Stdout: 15}}, 5},
 		{runner.Exit{Code: 143}, 0.5},
 	} {
-		exit, want := c.exit, c.want
-		bubble(t, func(t *testing.T, dir string) {
-			c := config()
-			c.Budget.Trials, c.Run.OKExit = 1, []int{143}
-			f := &fakeLauncher{program: func(runner.Job) ending { return ending{stdout: "loss=5\nloss=0.5", exit: exit} }}
-			st, err := finish(t, dir, &c, f)
-			if err != nil || st.Trials[0].Value != want {
-				t.Errorf("%+v: %v, value %v, want %v", exit, err, st.Trials[0].Value, want)
-			}
+		t.Run(fmt.Sprint(c.exit.Signal, c.exit.Counted != nil), func(t *testing.T) {
+			exit, want := c.exit, c.want
+			bubble(t, func(t *testing.T, dir string) {
+				c := config()
+				c.Budget.Trials, c.Run.OKExit = 1, []int{143}
+				f := &fakeLauncher{program: func(runner.Job) ending { return ending{stdout: "loss=5\nloss=0.5", exit: exit} }}
+				st, err := finish(t, dir, &c, f)
+				if err != nil || st.Trials[0].Value != want {
+					t.Errorf("%+v: %v, value %v, want %v", exit, err, st.Trials[0].Value, want)
+				}
+			})
 		})
 	}
 }
