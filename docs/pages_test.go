@@ -205,9 +205,11 @@ func TestShape(t *testing.T) {
 		{"time 6.9s in 1 session, last record 2026-01-02 10:00:00", "time  1m02s in 1 session, last record 2025-11-21 16:12:13"},
 	}
 	for _, pair := range same {
-		if a, b := shape(pair[0]), shape(pair[1]); a != b {
-			t.Errorf("%q and %q differ: %q, %q", pair[0], pair[1], a, b)
-		}
+		t.Run(pair[0], func(t *testing.T) {
+			if a, b := shape(pair[0]), shape(pair[1]); a != b {
+				t.Errorf("%q and %q differ: %q, %q", pair[0], pair[1], a, b)
+			}
+		})
 	}
 	if shape("best loss = 3") == shape("best value = 3") {
 		t.Error("different words have the same shape")

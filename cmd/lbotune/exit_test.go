@@ -20,9 +20,11 @@ func TestExitCodes(t *testing.T) {
 		{&marked{fmt.Errorf("attempt s/1/1: %w", &runner.SpawnError{Op: "start /bin/sh", Err: syscall.EACCES}), errShown}, 1},
 		{fmt.Errorf("best: %w", &os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}), 74},
 	} {
-		if got := codeOf(test.err); got != test.want {
-			t.Errorf("%v: code %d, want %d", test.err, got, test.want)
-		}
+		t.Run(fmt.Sprint(test.want), func(t *testing.T) {
+			if got := codeOf(test.err); got != test.want {
+				t.Errorf("%v: code %d, want %d", test.err, got, test.want)
+			}
+		})
 	}
 }
 

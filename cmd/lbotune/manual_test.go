@@ -73,8 +73,10 @@ func TestRoffTakesTextLiterally(t *testing.T) {
 		"'quoted'": `\&'quoted'`,
 		`C:\x -n`:  `C:\ex \-n`,
 	} {
-		if got := roff(text); got != want {
-			t.Errorf("roff(%q) = %q, want %q", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := roff(text); got != want {
+				t.Errorf("roff(%q) = %q, want %q", text, got, want)
+			}
+		})
 	}
 }

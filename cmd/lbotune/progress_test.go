@@ -16,9 +16,11 @@ func TestProgressBeyondTheBudget(t *testing.T) {
 	p := newProgress(io.Discard)
 	p.cfg = &study.Config{Budget: study.Budget{Trials: 10}}
 	for trial, want := range map[int]string{3: " 3/10", 10: "10/10", 12: "  12"} {
-		if got := p.number(trial); got != want {
-			t.Errorf("trial %d is shown as %q; want %q", trial, got, want)
-		}
+		t.Run(fmt.Sprint(trial), func(t *testing.T) {
+			if got := p.number(trial); got != want {
+				t.Errorf("trial %d is shown as %q; want %q", trial, got, want)
+			}
+		})
 	}
 }
 
@@ -78,8 +80,10 @@ func TestByVariety(t *testing.T) {
 func TestSparklineOfAnInfiniteSpan(t *testing.T) {
 	levels := []rune("_.-:=+*#")
 	for _, values := range [][]float64{{math.MaxFloat64, -math.MaxFloat64}, {0, math.Inf(1)}, {1, math.Inf(1), math.Inf(1)}} {
-		if got := sparkline(values, 10, levels); len(got) != len(values) {
-			t.Errorf("%v is drawn as %q; want %d letters", values, got, len(values))
-		}
+		t.Run(fmt.Sprint(values), func(t *testing.T) {
+			if got := sparkline(values, 10, levels); len(got) != len(values) {
+				t.Errorf("%v is drawn as %q; want %d letters", values, got, len(values))
+			}
+		})
 	}
 }

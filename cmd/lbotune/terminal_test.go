@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -40,9 +41,11 @@ func TestWideLetters(t *testing.T) {
 		t.Errorf("%q has %d columns; want 16", wide, n)
 	}
 	for columns, want := range map[int]string{8: "損失関", 9: "損失関数", 20: wide, 0: wide} {
-		if got := window(wide, columns, 0)[0]; got != want {
-			t.Errorf("in %d columns stands %q; want %q", columns, got, want)
-		}
+		t.Run(fmt.Sprint(columns), func(t *testing.T) {
+			if got := window(wide, columns, 0)[0]; got != want {
+				t.Errorf("in %d columns stands %q; want %q", columns, got, want)
+			}
+		})
 	}
 	p := pane{w: io.Discard, size: func() (int, int) { return 10, 0 }, lines: []string{wide, "12345"}}
 	if got, want := p.wiped(), "\r\x1b[2A\x1b[J"; got != want { // the first stands on two lines

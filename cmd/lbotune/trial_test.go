@@ -17,12 +17,14 @@ func TestCommandOfARunningTrial(t *testing.T) {
 	l := layout.Study("/home/me/a b.study")
 	for line, shown := range map[string]bool{"./x {x}": true, "./x {x} --out={trial_dir}/r.json": false, "./x {x} {checkpoint_dir}": false} {
 		for name, trial := range map[string]*study.Trial{"running": {}, "handed out": {Hand: true}, "done": {Status: optimizer.Succeeded}} {
-			trial.Number, trial.Values = 3, spaces.Values{{Name: "x", Value: spaces.Float(0.5)}}
-			st := &study.State{Config: study.Config{Command: command.Command{Shell: line}, Params: []spaces.Param{param}, Dir: "/home/me"}}
-			got := commandLine(st, l, trial)
-			if want := shown || name != "running"; want != strings.Contains(got, "./x 0.5") || !want && got != "" {
-				t.Errorf("%s, %s: %q", line, name, got)
-			}
+			t.Run(line+", "+name, func(t *testing.T) {
+				trial.Number, trial.Values = 3, spaces.Values{{Name: "x", Value: spaces.Float(0.5)}}
+				st := &study.State{Config: study.Config{Command: command.Command{Shell: line}, Params: []spaces.Param{param}, Dir: "/home/me"}}
+				got := commandLine(st, l, trial)
+				if want := shown || name != "running"; want != strings.Contains(got, "./x 0.5") || !want && got != "" {
+					t.Errorf("%s, %s: %q", line, name, got)
+				}
+			})
 		}
 	}
 }

@@ -177,11 +177,13 @@ func TestBeyondTime(t *testing.T) {
 		"when its time, 1h0m0s, is up, each trial that has begun makes all of its 10 repeats, and each of the 3 best trials runs 1 time more; time_hard would end that": {
 			Budget: study.Budget{Time: hour}, Run: study.Run{Repeats: 10, Confirm: 1}},
 	} {
-		if got := beyondTime(&c); got != want {
-			t.Errorf("found %q, want %q", got, want)
-		}
-		if c.Budget.TimeHard = 2 * hour; beyondTime(&c) != "" {
-			t.Errorf("with a hard limit: %q", beyondTime(&c))
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := beyondTime(&c); got != want {
+				t.Errorf("found %q, want %q", got, want)
+			}
+			if c.Budget.TimeHard = 2 * hour; beyondTime(&c) != "" {
+				t.Errorf("with a hard limit: %q", beyondTime(&c))
+			}
+		})
 	}
 }

@@ -27,9 +27,11 @@ func TestPrintsTheDistance(t *testing.T) {
 		{"--rx=-3 --ry=0 --t=20 --gx=4 --gy=3", "distance=3.14298"},
 		{"--mode=4 --rx=-2 --ry=2 --t=8 --theta=2.356 --gx=3 --gy=-3", "distance=1.61787"},
 	} {
-		if got := output(t, strings.Fields(c.args)...); !strings.Contains(got, c.want) {
-			t.Errorf("%s: printed %q, want %q in it", c.args, got, c.want)
-		}
+		t.Run(c.args, func(t *testing.T) {
+			if got := output(t, strings.Fields(c.args)...); !strings.Contains(got, c.want) {
+				t.Errorf("%s: printed %q, want %q in it", c.args, got, c.want)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package logreg
 
 import (
+	"fmt"
 	"math"
 	"testing"
 )
@@ -107,9 +108,11 @@ func TestObjectiveHasStructure(t *testing.T) {
 	for _, other := range []struct{ rate, l2, more float64 }{
 		{1e-7, 1e-6, 1}, {5e-4, 1e-6, 0.2}, {0.01, 0.1, 0.2},
 	} {
-		if l := loss(other.rate, other.l2); l < middle+other.more {
-			t.Errorf("rate %v, ℓ2 %v: loss %v is not %v above %v", other.rate, other.l2, l, other.more, middle)
-		}
+		t.Run(fmt.Sprint(other), func(t *testing.T) {
+			if l := loss(other.rate, other.l2); l < middle+other.more {
+				t.Errorf("rate %v, ℓ2 %v: loss %v is not %v above %v", other.rate, other.l2, l, other.more, middle)
+			}
+		})
 	}
 }
 

@@ -81,12 +81,14 @@ func TestDraftOfQuotedWords(t *testing.T) {
 		"v=$(./train --lr 0.1 --wd $(f --x 3)); g $v": "v=$(./train --lr {lr} --wd $(f --x {x})); g $v",
 		"a --size 8 && b --size 16 --lr 0.1":          "a --size {size} && b --size 16 --lr {lr}",
 	} {
-		if cfg, _ := drafted(t, draft.Program{Argv: []string{line}}); cfg.Command.Shell != want {
-			t.Errorf("%s\nbecame %s\nwant   %s", line, cfg.Command.Shell, want)
-		}
-		if cfg, _ := drafted(t, draft.Program{Argv: []string{"bash", "-euo", "pipefail", "-c", line}}); cfg.Command.Argv[4] != want {
-			t.Errorf("with bash -c, %s\nbecame %s\nwant   %s", line, cfg.Command.Argv[4], want)
-		}
+		t.Run(line, func(t *testing.T) {
+			if cfg, _ := drafted(t, draft.Program{Argv: []string{line}}); cfg.Command.Shell != want {
+				t.Errorf("%s\nbecame %s\nwant   %s", line, cfg.Command.Shell, want)
+			}
+			if cfg, _ := drafted(t, draft.Program{Argv: []string{"bash", "-euo", "pipefail", "-c", line}}); cfg.Command.Argv[4] != want {
+				t.Errorf("with bash -c, %s\nbecame %s\nwant   %s", line, cfg.Command.Argv[4], want)
+			}
+		})
 	}
 }
 
@@ -97,9 +99,11 @@ func TestDraftOfRepeatedOptions(t *testing.T) {
 		"./train --lr=0.1 --lr 0.2":                     "./train --lr=0.1 --lr {lr}",
 		"gcc --param=a=1 --param=b=2 x.c":               "gcc --param=a={a} --param=b={b} x.c",
 	} {
-		if cfg, src := drafted(t, draft.Program{Argv: strings.Fields(argv)}); strings.Join(cfg.Command.Argv, " ") != want {
-			t.Errorf("%s became %s\n%s", argv, strings.Join(cfg.Command.Argv, " "), src)
-		}
+		t.Run(argv, func(t *testing.T) {
+			if cfg, src := drafted(t, draft.Program{Argv: strings.Fields(argv)}); strings.Join(cfg.Command.Argv, " ") != want {
+				t.Errorf("%s became %s\n%s", argv, strings.Join(cfg.Command.Argv, " "), src)
+			}
+		})
 	}
 	_, left := draft.Program{Argv: strings.Fields("./train --lr 0.1 --l-r 3 --lr 0.2 --l_r 4")}.TOML()
 	if want := []string{"--lr 0.1: given again further on, where it may count alone", "--l_r 4: another parameter has its name"}; !slices.Equal(left, want) {
@@ -146,9 +150,11 @@ func TestHelpCommand(t *testing.T) {
 		})
 	}
 	for line, want := range map[string]string{"A=1 ./train --lr 1 | tail -n 1": "A=1 ./train --help", "cd x && ./train --lr 1": "", "$TRAIN --lr 1": ""} {
-		if got := strings.Join(draft.HelpCommand([]string{line}), " "); got != want {
-			t.Errorf("%s: %s, want %s", line, got, want)
-		}
+		t.Run(line, func(t *testing.T) {
+			if got := strings.Join(draft.HelpCommand([]string{line}), " "); got != want {
+				t.Errorf("%s: %s, want %s", line, got, want)
+			}
+		})
 	}
 }
 
@@ -265,10 +271,12 @@ func TestDraftOfAShellsScript(t *testing.T) {
 		{[]string{"/bin/sh", "-e", "-uc", "./train --wd 0.1 | tee log", "sh"}, []string{"/bin/sh", "-e", "-uc", "./train --wd {wd} | tee log", "sh"}},
 		{[]string{"env", "A=1", "bash", "-lc", "./train --lr=0.1 --x {x}"}, []string{"env", "A=1", "bash", "-lc", "./train --lr={lr} --x {x}"}},
 	} {
-		cfg, src := drafted(t, draft.Program{Argv: c.argv})
-		if !slices.Equal(cfg.Command.Argv, c.want) {
-			t.Errorf("%q became %q\n%s", c.argv, cfg.Command.Argv, src)
-		}
+		t.Run(strings.Join(c.argv, " "), func(t *testing.T) {
+			cfg, src := drafted(t, draft.Program{Argv: c.argv})
+			if !slices.Equal(cfg.Command.Argv, c.want) {
+				t.Errorf("%q became %q\n%s", c.argv, cfg.Command.Argv, src)
+			}
+		})
 	}
 	nothingToVary(t, []string{"bash", "-c", "source ve/bin/activate && python many.py"})
 	nothingToVary(t, []string{"sh", "-c", "python many.py", "--lr", "0.1"}) // the script's own argument

@@ -48,20 +48,22 @@ func TestRefutedBounds(t *testing.T) {
 // disproved one would leave to gain.
 func TestBoundsOfNoUse(t *testing.T) {
 	for name, want := range map[string]int{"stated": 3, "disproved": 2, "beside a resource": 0} {
-		h := beginAs(t, func(c *study.Config) {
-			c.Optimizer.LipschitzConstant = 3
-			if name == "beside a resource" {
-				c.Params = append(c.Params, spaces.Param{Name: "epochs", Kind: spaces.KindInt, Min: 1, Max: 9})
-				c.Prune = &pruner.Settings{Method: pruner.ASHA, Resource: "epochs"}
+		t.Run(name, func(t *testing.T) {
+			h := beginAs(t, func(c *study.Config) {
+				c.Optimizer.LipschitzConstant = 3
+				if name == "beside a resource" {
+					c.Params = append(c.Params, spaces.Param{Name: "epochs", Kind: spaces.KindInt, Min: 1, Max: 9})
+					c.Prune = &pruner.Settings{Method: pruner.ASHA, Resource: "epochs"}
+				}
+			}, float("x"))
+			h.trialOf([]float64{0.3, 1}, 0.5)
+			h.trialOf([]float64{0.31, 1}, map[string]float64{"disproved": 0.6}[name]+0.5)
+			s := h.of(false)
+			p := plots[slices.Index(Plots(), "lipschitz")]
+			if n := len(p.pictures(s)); n != want || (s.Trials[1].Lipschitz != nil) != (want > 0) {
+				t.Errorf("%s: %d pictures of %+v; want %d", name, n, s.Trials[1].Lipschitz, want)
 			}
-		}, float("x"))
-		h.trialOf([]float64{0.3, 1}, 0.5)
-		h.trialOf([]float64{0.31, 1}, map[string]float64{"disproved": 0.6}[name]+0.5)
-		s := h.of(false)
-		p := plots[slices.Index(Plots(), "lipschitz")]
-		if n := len(p.pictures(s)); n != want || (s.Trials[1].Lipschitz != nil) != (want > 0) {
-			t.Errorf("%s: %d pictures of %+v; want %d", name, n, s.Trials[1].Lipschitz, want)
-		}
+		})
 	}
 }
 
@@ -73,42 +75,44 @@ func TestBoundsOfOtherResults(t *testing.T) {
 	wider.Max++
 	for name, want := range map[string]float64{"own": 0.1, "begun": 0.4, "the best": math.NaN(), "a bad one": math.NaN(), "and back": 0.1,
 		"a later one": 0.1, "another proposal": 0.1, "a failure": 0.1, "wider ranges": math.NaN()} {
-		h := beginAs(t, func(c *study.Config) { c.Optimizer.LipschitzConstant = 3 }, float("x"))
-		if better := 0.2; name == "begun" {
-			h.record(study.Earlier{Same: true, Trials: []study.EarlierResult{{Values: h.st.Space.Decode(h.st.Space.Center()), Value: &better}}})
-		}
-		h.trialOf([]float64{0.4}, 0.55)
-		h.trialOf([]float64{0.3}, 0.5)
-		h.trialOf([]float64{0.5}, 0.54)
-		switch name {
-		case "the best":
-			h.record(study.Excluded{Trial: 2})
-		case "a bad one":
-			h.record(study.Excluded{Trial: 1})
-		case "and back":
-			h.record(study.Excluded{Trial: 1}, study.Included{Trial: 1})
-		case "a later one":
-			h.record(study.Excluded{Trial: 3})
-		case "another proposal":
-			h.record(study.Excluded{Trial: 1})
-			h.trialOf([]float64{0.6}, 0.6)
-		case "a failure":
-			h.failure("no")
-			h.trialOf([]float64{0.6}, 0.6)
-			h.record(study.Excluded{Trial: 4})
-		case "wider ranges":
-			c := h.st.Config
-			c.Params = []spaces.Param{wider}
-			h.record(study.ConfigChanged{Config: c})
-		}
-		got := math.NaN()
-		if b := FiguresOf(&h.st, false).Bounds; b != nil && b.Gap != nil {
-			got = *b.Gap
-		} else if b != nil {
-			t.Errorf("%s: %v %% are ruled out", name, 100*b.Excluded)
-		}
-		if !(math.Abs(got-want) < 1e-9) && !(math.IsNaN(got) && math.IsNaN(want)) {
-			t.Errorf("%s: %v is left; want %v", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			h := beginAs(t, func(c *study.Config) { c.Optimizer.LipschitzConstant = 3 }, float("x"))
+			if better := 0.2; name == "begun" {
+				h.record(study.Earlier{Same: true, Trials: []study.EarlierResult{{Values: h.st.Space.Decode(h.st.Space.Center()), Value: &better}}})
+			}
+			h.trialOf([]float64{0.4}, 0.55)
+			h.trialOf([]float64{0.3}, 0.5)
+			h.trialOf([]float64{0.5}, 0.54)
+			switch name {
+			case "the best":
+				h.record(study.Excluded{Trial: 2})
+			case "a bad one":
+				h.record(study.Excluded{Trial: 1})
+			case "and back":
+				h.record(study.Excluded{Trial: 1}, study.Included{Trial: 1})
+			case "a later one":
+				h.record(study.Excluded{Trial: 3})
+			case "another proposal":
+				h.record(study.Excluded{Trial: 1})
+				h.trialOf([]float64{0.6}, 0.6)
+			case "a failure":
+				h.failure("no")
+				h.trialOf([]float64{0.6}, 0.6)
+				h.record(study.Excluded{Trial: 4})
+			case "wider ranges":
+				c := h.st.Config
+				c.Params = []spaces.Param{wider}
+				h.record(study.ConfigChanged{Config: c})
+			}
+			got := math.NaN()
+			if b := FiguresOf(&h.st, false).Bounds; b != nil && b.Gap != nil {
+				got = *b.Gap
+			} else if b != nil {
+				t.Errorf("%s: %v %% are ruled out", name, 100*b.Excluded)
+			}
+			if !(math.Abs(got-want) < 1e-9) && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Errorf("%s: %v is left; want %v", name, got, want)
+			}
+		})
 	}
 }

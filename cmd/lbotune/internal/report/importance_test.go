@@ -359,13 +359,15 @@ func TestMedianOfSeeds(t *testing.T) {
 		bests  []float64
 		median float64
 	}{{[]float64{3, 1}, 2}, {[]float64{9, 1, 2}, 2}, {[]float64{5, 4, 3, 2, 1}, 3}, {[]float64{7, 1, 3, 5}, 4}} {
-		drawn := overlay(one, []group{
-			{courses: lists.Map(c.bests, func(best float64) []float64 { return []float64{10, best} })},
-			{courses: [][]float64{{10, c.median}}},
+		t.Run(fmt.Sprint(c.bests), func(t *testing.T) {
+			drawn := overlay(one, []group{
+				{courses: lists.Map(c.bests, func(best float64) []float64 { return []float64{10, best} })},
+				{courses: [][]float64{{10, c.median}}},
+			})
+			lines := regexp.MustCompile(`class="series s\d" d="([^"]*)"`).FindAllStringSubmatch(drawn, -1)
+			if len(lines) != 2 || lines[0][1] != lines[1][1] {
+				t.Errorf("%v: %q are not one line", c.bests, lines)
+			}
 		})
-		lines := regexp.MustCompile(`class="series s\d" d="([^"]*)"`).FindAllStringSubmatch(drawn, -1)
-		if len(lines) != 2 || lines[0][1] != lines[1][1] {
-			t.Errorf("%v: %q are not one line", c.bests, lines)
-		}
 	}
 }

@@ -18,9 +18,11 @@ func TestIntervalsWithoutAnEnd(t *testing.T) {
 		{b, `{"best":1,"mean":2,"sd":0.5,"low":null,"high":null,"success":0}`},
 		{Numbers(nil), "null"},
 	} {
-		if got, err := json.Marshal(c.v); err != nil || string(got) != c.want {
-			t.Errorf("%s, %v; want %s", got, err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if got, err := json.Marshal(c.v); err != nil || string(got) != c.want {
+				t.Errorf("%s, %v; want %s", got, err, c.want)
+			}
+		})
 	}
 	if a := axisOf("", []float64{3, math.Inf(1), 1}, ""); a.at(1) > 0.1 || a.at(3) < 0.9 || a.at(math.Inf(1)) != 1 {
 		t.Errorf("the axis of 1, 3 and infinity goes from %v to %v", a.lo, a.hi)

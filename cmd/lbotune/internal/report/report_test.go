@@ -688,9 +688,11 @@ func TestComparisonSaysWhatIsFair(t *testing.T) {
 		{3, 1, 2}:                       "median 2, between 1 and 3 with a confidence of 75 %",   // 1 − 2 / 2³
 		{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}: "median 5.5, between 2 and 9 with a confidence of 98 %", // 1 − 2 (1 + 10) / 2¹⁰
 	} {
-		if text := seeds([][]float64{*values}); !strings.Contains(text[0], want) {
-			t.Errorf("%v: want %s", text, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if text := seeds([][]float64{*values}); !strings.Contains(text[0], want) {
+				t.Errorf("%v: want %s", text, want)
+			}
+		})
 	}
 }
 
@@ -765,8 +767,10 @@ func TestComparisonTakesWhatCounts(t *testing.T) {
 		"median 0.65, between 0.5 and 0.8":                   {a, limited(2, 0.5, 0.1, 0.7)},
 		"not all of them have a value that holds the limits": {a, none},
 	} {
-		if got := comparison(of)[0].Body; !strings.Contains(got, want) || strings.Contains(got, "NaN") {
-			t.Errorf("want %s in %s", want, got)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := comparison(of)[0].Body; !strings.Contains(got, want) || strings.Contains(got, "NaN") {
+				t.Errorf("want %s in %s", want, got)
+			}
+		})
 	}
 }

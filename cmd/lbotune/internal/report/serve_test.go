@@ -146,10 +146,12 @@ func TestHostsAsBrowsersWriteThem(t *testing.T) {
 		{"::1", "[::1]:80", "[::1]", "http://[::1]:80/"},
 		{"", "[::]:8765", "localhost:8765", "http://localhost:8765/"},
 	} {
-		hosts, url := Hosts(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(c.at)), c.asked)
-		if !slices.Contains(hosts, c.host) || url != c.url {
-			t.Errorf("%s at %s: %v, %s; want %s and %s", c.asked, c.at, hosts, url, c.host, c.url)
-		}
+		t.Run(c.asked+" at "+c.at, func(t *testing.T) {
+			hosts, url := Hosts(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(c.at)), c.asked)
+			if !slices.Contains(hosts, c.host) || url != c.url {
+				t.Errorf("%s at %s: %v, %s; want %s and %s", c.asked, c.at, hosts, url, c.host, c.url)
+			}
+		})
 	}
 }
 
@@ -296,17 +298,19 @@ func TestTokenOfTheAddress(t *testing.T) {
 	for path, want := range map[string]string{
 		"/?token=secret": "/", "/log/1?stderr&token=secret": "/log/1?stderr=", "//evil.example/?token=secret": "/evil.example/",
 	} {
-		r := httptest.NewRequest("GET", "http://example.com:80/", nil)
-		r.URL.Path, r.URL.RawQuery, _ = strings.Cut(path, "?")
-		w := httptest.NewRecorder()
-		v.Handler("secret", "example.com:80").ServeHTTP(w, r)
-		cookies := w.Result().Cookies()
-		if w.Code != http.StatusSeeOther || w.Header().Get("Location") != want || len(cookies) != 1 {
-			t.Fatalf("%s: %d to %q, cookies %v; want one, and to be sent to %q", path, w.Code, w.Header().Get("Location"), cookies, want)
-		}
-		if c := cookies[0]; c.Name != "lbotune-80" || c.Value != "secret" || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" {
-			t.Errorf("%s: the cookie is %v", path, c)
-		}
+		t.Run(path, func(t *testing.T) {
+			r := httptest.NewRequest("GET", "http://example.com:80/", nil)
+			r.URL.Path, r.URL.RawQuery, _ = strings.Cut(path, "?")
+			w := httptest.NewRecorder()
+			v.Handler("secret", "example.com:80").ServeHTTP(w, r)
+			cookies := w.Result().Cookies()
+			if w.Code != http.StatusSeeOther || w.Header().Get("Location") != want || len(cookies) != 1 {
+				t.Fatalf("%s: %d to %q, cookies %v; want one, and to be sent to %q", path, w.Code, w.Header().Get("Location"), cookies, want)
+			}
+			if c := cookies[0]; c.Name != "lbotune-80" || c.Value != "secret" || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" {
+				t.Errorf("%s: the cookie is %v", path, c)
+			}
+		})
 	}
 }
 
@@ -428,13 +432,15 @@ func TestStudyOfAFolderThatIsLost(t *testing.T) {
 	f.life = t.Context()
 	f.tell([]Listed{{Dir: "a.study", State: "stopped"}})
 	for _, path := range []string{"", "metrics", "api/v1/study", "log/1"} {
-		ctx, end := context.WithTimeout(t.Context(), 5*time.Minute)
-		w := httptest.NewRecorder()
-		f.Handler("secret", "example.com").ServeHTTP(w, known("/study/a.study/"+path).WithContext(ctx))
-		if ctx.Err() != nil || w.Code != http.StatusServiceUnavailable {
-			t.Errorf("%s: %d, %s, after %v", path, w.Code, w.Body, ctx.Err())
-		}
-		end()
+		t.Run(path, func(t *testing.T) {
+			ctx, end := context.WithTimeout(t.Context(), 5*time.Minute)
+			w := httptest.NewRecorder()
+			f.Handler("secret", "example.com").ServeHTTP(w, known("/study/a.study/"+path).WithContext(ctx))
+			if ctx.Err() != nil || w.Code != http.StatusServiceUnavailable {
+				t.Errorf("%s: %d, %s, after %v", path, w.Code, w.Body, ctx.Err())
+			}
+			end()
+		})
 	}
 }
 
