@@ -136,33 +136,65 @@ func TestDialectRuleErrors(t *testing.T) {
 	tests := []struct {
 		rule  parser.Rule
 		field string
-		part  string
+		want  string
+		hint  string
 	}{
-		{parser.Rule{Dialect: "tune_metrics"}, "dialect", `write dialect = "tune-metric"`},
-		{parser.Rule{Dialect: "katib"}, "dialect", `write dialect = "metric-value"`},
-		{parser.Rule{Dialect: "syne-tune"}, "dialect", `write dialect = "tune-metric"`},
-		{parser.Rule{Dialect: "orion"}, "dialect", `write dialect = "results-file"`},
-		{parser.Rule{Dialect: "xyz"}, "dialect", "write one of bare-number"},
-		{parser.Rule{Dialect: "metric-value"}, "dialect", `metric = "NAME"`},
-		{parser.Rule{Dialect: "bare-number", Metric: "loss"}, "metric", "leave metric out"},
-		{parser.Rule{Dialect: "result-line", Metric: "loss"}, "metric", "quality"},
-		{parser.Rule{Dialect: "results-file", Source: parser.Stdout}, "source", "leave source out"},
-		{parser.Rule{Dialect: "results-file", Step: "epoch"}, "step", "leave step out"},
-		{parser.Rule{Dialect: "bare-number", Pick: "min"}, "pick", "leave pick out"},
-		{parser.Rule{Dialect: "cost-status", JSON: "a"}, "dialect", "keep one of"},
-		{parser.Rule{JSON: "a..b"}, "json", "a path is written"},
-		{parser.Rule{JSON: "a[x]"}, "json", "a path is written"},
-		{parser.Rule{JSON: "a[1"}, "json", "a path is written"},
-		{parser.Rule{JSON: `a["b`}, "json", "a path is written"},
-		{parser.Rule{JSON: "a[0]b"}, "json", "a path is written"},
-		{parser.Rule{JSON: "a", Step: "b["}, "step", "a path is written"},
+		{parser.Rule{Dialect: "tune_metrics"}, "dialect",
+			`dialect = "tune_metrics": is unknown`,
+			`write dialect = "tune-metric", or another one of bare-number, cost-status, metric-value, result-line, results-file, tune-metric`},
+		{parser.Rule{Dialect: "katib"}, "dialect",
+			`dialect = "katib": is unknown`,
+			`write dialect = "metric-value", or another one of bare-number, cost-status, metric-value, result-line, results-file, tune-metric`},
+		{parser.Rule{Dialect: "syne-tune"}, "dialect",
+			`dialect = "syne-tune": is unknown`,
+			`write dialect = "tune-metric", or another one of bare-number, cost-status, metric-value, result-line, results-file, tune-metric`},
+		{parser.Rule{Dialect: "orion"}, "dialect",
+			`dialect = "orion": is unknown`,
+			`write dialect = "results-file", or another one of bare-number, cost-status, metric-value, result-line, results-file, tune-metric`},
+		{parser.Rule{Dialect: "xyz"}, "dialect",
+			`dialect = "xyz": is unknown`,
+			"write one of bare-number, cost-status, metric-value, result-line, results-file, tune-metric"},
+		{parser.Rule{Dialect: "metric-value"}, "dialect",
+			`dialect = "metric-value": has reports of several metrics, and the rule does not say which one`,
+			`write metric = "NAME" beside it`},
+		{parser.Rule{Dialect: "bare-number", Metric: "loss"}, "metric",
+			`metric = "loss": has no meaning beside the dialect bare-number, whose reports have no names`,
+			"leave metric out"},
+		{parser.Rule{Dialect: "result-line", Metric: "loss"}, "metric",
+			`metric = "loss": is not in the reports of the dialect result-line`,
+			"write quality, which is the default, or runtime"},
+		{parser.Rule{Dialect: "results-file", Source: parser.Stdout}, "source",
+			`source = "stdout": has no meaning beside the dialect results-file, which reports by a file`,
+			"leave source out"},
+		{parser.Rule{Dialect: "results-file", Step: "epoch"}, "step",
+			`step = "epoch": has no meaning beside the dialect results-file, which reports once, at the end`,
+			"leave step out"},
+		{parser.Rule{Dialect: "bare-number", Pick: "min"}, "pick",
+			`pick = "min": cannot be, since only the last line is read`,
+			"leave pick out, or find the metric by metric or regex"},
+		{parser.Rule{Dialect: "cost-status", JSON: "a"}, "dialect",
+			"dialect cannot stand beside json: each is a way to find the metric by itself", "keep one of json, dialect"},
+		{parser.Rule{JSON: "a..b"}, "json",
+			`json = "a..b": has an empty key`, `a path is written as in eval.history[-1]["val.loss"]`},
+		{parser.Rule{JSON: "a[x]"}, "json",
+			`json = "a[x]": has "x" in brackets, which is neither an index nor a quoted key`,
+			`a path is written as in eval.history[-1]["val.loss"]`},
+		{parser.Rule{JSON: "a[1"}, "json",
+			`json = "a[1": has a [ without a ]`, `a path is written as in eval.history[-1]["val.loss"]`},
+		{parser.Rule{JSON: `a["b`}, "json",
+			`json = "a[\"b": has a quoted key without its end`, `a path is written as in eval.history[-1]["val.loss"]`},
+		{parser.Rule{JSON: "a[0]b"}, "json",
+			`json = "a[0]b": has something after a bracket that is neither a dot nor a bracket`,
+			`a path is written as in eval.history[-1]["val.loss"]`},
+		{parser.Rule{JSON: "a", Step: "b["}, "step",
+			`step = "b[": has a [ without a ]`, `a path is written as in eval.history[-1]["val.loss"]`},
 	}
 	for _, test := range tests {
 		t.Run(fmt.Sprintf("%+v", test.rule), func(t *testing.T) {
 			_, err := parser.Compile(test.rule)
 			var e *parser.RuleError
-			if !errors.As(err, &e) || e.Field != test.field || !strings.Contains(e.Hint, test.part) {
-				t.Errorf("%+v: got %v, want %q with the hint %q", test.rule, err, test.field, test.part)
+			if !errors.As(err, &e) || e.Field != test.field || e.Error() != test.want || e.Hint != test.hint {
+				t.Errorf("%+v: got %v, %+v, want %s: %s, with the hint %q", test.rule, err, e, test.field, test.want, test.hint)
 			}
 		})
 	}

@@ -103,30 +103,43 @@ func TestMetricByNameExplained(t *testing.T) {
 	tests := []struct {
 		name, text string
 		reason     string
-		part       string
+		want       string
 	}{
-		{"loss", "", "no match", "stdout is empty"},
-		{"loss", "a\nb\n", "no match", "in 2 lines"},
-		{"loss", "val_loss: 0.3", "no match", `"val_loss" on line 1`},
-		{"loss", "\nLoss: 0.3", "no match", `"Loss" on line 2`},
-		{"test_loss", "test-loss: 0.3", "no match", `"test-loss"`},
-		{"test_loss", "final test loss = 0.3", "no match", `"test loss"`},
-		{"accuracy", "acuracy=0.3", "no match", `"acuracy"`},
-		{"loss", "lr: 0.1 epoch: 3", "no match", `"lr", "epoch"`},
-		{"loss", "loss: MSELoss()", "no match", `"MSELoss()"`},
-		{"loss", "loss: [0.3, 0.2]", "no match", `"[0.3, 0.2]"`},
-		{"loss", "python train.py --loss 0.3", "no match", ""},
-		{"loss", "loss: 0,31", "not a number", `"0,31" on line 1`},
-		{"loss", "loss: 0.5\nloss: 0,31", "not a number", `"0,31" on line 2`},
-		{"loss", "loss: 0.5abc", "not a number", `"0.5abc"`},
-		{"loss", "loss: 1_000", "not a number", `"1_000"`},
-		{"loss", "loss: 0x1p-2", "not a number", `"0x1p-2"`},
-		{"loss", "loss: 0.3\nloss: nan\n", "not finite", "nan on line 2"},
-		{"loss", "loss: -Infinity", "not finite", "-Infinity"},
-		{"loss", "loss: 1e999", "not finite", "beyond the range"},
-		{"loss", `{"loss": NaN}`, "not finite", "NaN"},
-		{"loss", "train loss: 0.3, val loss: 0.4", "ambiguous", "train loss (line 1: 0.3) and validation loss (line 1: 0.4)"},
-		{"loss", `{"train": {"loss": 0.3}, "test": {"loss": 0.4}}`, "ambiguous", "test loss"},
+		{"loss", "", "no match", `no metric "loss": stdout is empty`},
+		{"loss", "a\nb\n", "no match", `no metric "loss" in 2 lines of stdout`},
+		{"loss", "val_loss: 0.3", "no match",
+			`no metric "loss" in 1 line of stdout; the nearest name there is "val_loss" on line 1`},
+		{"loss", "\nLoss: 0.3", "no match",
+			`no metric "loss" in 2 lines of stdout; the nearest name there is "Loss" on line 2`},
+		{"test_loss", "test-loss: 0.3", "no match",
+			`no metric "test_loss" in 1 line of stdout; the nearest name there is "test-loss" on line 1`},
+		{"test_loss", "final test loss = 0.3", "no match",
+			`no metric "test_loss" in 1 line of stdout; the nearest name there is "test loss" on line 1`},
+		{"accuracy", "acuracy=0.3", "no match",
+			`no metric "accuracy" in 1 line of stdout; the nearest name there is "acuracy" on line 1`},
+		{"loss", "lr: 0.1 epoch: 3", "no match",
+			`no metric "loss" in 1 line of stdout; names that stand before numbers there: "lr", "epoch"`},
+		{"loss", "loss: MSELoss()", "no match",
+			`no metric "loss" in 1 line of stdout; on line 1 it stands before "MSELoss()", which is not a number`},
+		{"loss", "loss: [0.3, 0.2]", "no match",
+			`no metric "loss" in 1 line of stdout; on line 1 it stands before "[0.3, 0.2]", which is not a number`},
+		{"loss", "python train.py --loss 0.3", "no match",
+			`no metric "loss" in 1 line of stdout; the nearest name there is "loss" on line 1`},
+		{"loss", "loss: 0,31", "not a number", `metric "loss": "0,31" on line 1 of stdout is not a number`},
+		{"loss", "loss: 0.5\nloss: 0,31", "not a number",
+			`metric "loss": "0,31" on line 2 of stdout is not a number`},
+		{"loss", "loss: 0.5abc", "not a number", `metric "loss": "0.5abc" on line 1 of stdout is not a number`},
+		{"loss", "loss: 1_000", "not a number", `metric "loss": "1_000" on line 1 of stdout is not a number`},
+		{"loss", "loss: 0x1p-2", "not a number", `metric "loss": "0x1p-2" on line 1 of stdout is not a number`},
+		{"loss", "loss: 0.3\nloss: nan\n", "not finite", `metric "loss" is nan on line 2 of stdout`},
+		{"loss", "loss: -Infinity", "not finite", `metric "loss" is -Infinity on line 1 of stdout`},
+		{"loss", "loss: 1e999", "not finite",
+			`metric "loss" is 1e999 on line 1 of stdout, beyond the range of a float64`},
+		{"loss", `{"loss": NaN}`, "not finite", `metric "loss" is NaN on line 1 of stdout`},
+		{"loss", "train loss: 0.3, val loss: 0.4", "ambiguous",
+			`metric "loss" is ambiguous: the output has train loss (line 1: 0.3) and validation loss (line 1: 0.4)`},
+		{"loss", `{"train": {"loss": 0.3}, "test": {"loss": 0.4}}`, "ambiguous",
+			`metric "loss" is ambiguous: the output has train loss (line 1: 0.3) and test loss (line 1: 0.4)`},
 	}
 	for _, test := range tests {
 		t.Run(test.name+" "+test.text, func(t *testing.T) {
@@ -136,8 +149,8 @@ func TestMetricByNameExplained(t *testing.T) {
 				t.Errorf("%q in %q: got %+v, %v, want a NoValueError", test.name, test.text, got, err)
 				return
 			}
-			if e.Reason != test.reason || !strings.Contains(e.Error(), test.part) {
-				t.Errorf("%q in %q: got %q: %s, want %q with %q", test.name, test.text, e.Reason, e, test.reason, test.part)
+			if e.Reason != test.reason || e.Error() != test.want {
+				t.Errorf("%q in %q: got %q: %s, want %q: %s", test.name, test.text, e.Reason, e, test.reason, test.want)
 			}
 		})
 	}

@@ -143,28 +143,40 @@ func TestRegexExplained(t *testing.T) {
 	tests := []struct {
 		regex, text string
 		reason      string
-		part        string
+		want        string
 	}{
-		{`loss=([\d.]+)`, "loss=1e-05", "not a number", `captures only "1" of the number "1e-05"`},
-		{`loss.*([\d.]+)`, "loss = 0.31", "not a number", `captures only "1" of the number "0.31"`},
-		{`loss=-?([\d.]+)`, "loss=-0.3", "not a number", `captures only "0.3" of the number "-0.3"`},
-		{`loss=(\d+)`, "loss=0.31", "not a number", `captures only "0" of the number "0.31"`},
-		{`loss=([\d.]+)`, "loss=0,31", "not a number", `captures only "0" of the number "0,31"`},
-		{`loss=([\d.]+)`, "loss=1_000", "not a number", `captures only "1" of the number "1_000"`},
-		{`loss=([-+.\w]+)`, "loss=0.3\nloss=nan", "not finite", `nan on line 2`},
-		{`took ([-+.\w]+)s`, "took 3s\ntook 5ms", "not a number", `"5m" on line 2`},
-		{`loss=(.*)`, "loss=0.3 acc=0.9", "not a number", `"0.3 acc=0.9" on line 1`},
-		{`loss=(\S+)`, "loss=0,3", "not a number", `"0,3"`},
-		{`loss=(\S+)`, "loss=NaN", "not finite", `NaN on line 1`},
-		{`loss=(\S+)`, "loss = 0.3", "no match", `no line has its "loss="`},
-		{`loss: (\d+) z`, "\nloss: 3", "no match", ""},
+		{`loss=([\d.]+)`, "loss=1e-05", "not a number",
+			`the group of regex "loss=([\\d.]+)" captures only "1" of the number "1e-05" on line 1 of stdout`},
+		{`loss.*([\d.]+)`, "loss = 0.31", "not a number",
+			`the group of regex "loss.*([\\d.]+)" captures only "1" of the number "0.31" on line 1 of stdout`},
+		{`loss=-?([\d.]+)`, "loss=-0.3", "not a number",
+			`the group of regex "loss=-?([\\d.]+)" captures only "0.3" of the number "-0.3" on line 1 of stdout`},
+		{`loss=(\d+)`, "loss=0.31", "not a number",
+			`the group of regex "loss=(\\d+)" captures only "0" of the number "0.31" on line 1 of stdout`},
+		{`loss=([\d.]+)`, "loss=0,31", "not a number",
+			`the group of regex "loss=([\\d.]+)" captures only "0" of the number "0,31" on line 1 of stdout`},
+		{`loss=([\d.]+)`, "loss=1_000", "not a number",
+			`the group of regex "loss=([\\d.]+)" captures only "1" of the number "1_000" on line 1 of stdout`},
+		{`loss=([-+.\w]+)`, "loss=0.3\nloss=nan", "not finite",
+			`match of regex "loss=([-+.\\w]+)" is nan on line 2 of stdout`},
+		{`took ([-+.\w]+)s`, "took 3s\ntook 5ms", "not a number",
+			`match of regex "took ([-+.\\w]+)s": "5m" on line 2 of stdout is not a number`},
+		{`loss=(.*)`, "loss=0.3 acc=0.9", "not a number",
+			`match of regex "loss=(.*)": "0.3 acc=0.9" on line 1 of stdout is not a number`},
+		{`loss=(\S+)`, "loss=0,3", "not a number",
+			`match of regex "loss=(\\S+)": "0,3" on line 1 of stdout is not a number`},
+		{`loss=(\S+)`, "loss=NaN", "not finite", `match of regex "loss=(\\S+)" is NaN on line 1 of stdout`},
+		{`loss=(\S+)`, "loss = 0.3", "no match",
+			`no match of regex "loss=(\\S+)" in 1 line of stdout; no line has its "loss="`},
+		{`loss: (\d+) z`, "\nloss: 3", "no match",
+			`no match of regex "loss: (\\d+) z" in 2 lines of stdout; the nearest is line 2: "loss: 3"`},
 	}
 	for _, test := range tests {
 		t.Run(test.regex+" "+test.text, func(t *testing.T) {
 			got, err := read(t, parser.Rule{Regex: test.regex}, parser.Stdout, test.text)
 			var e *parser.NoValueError
-			if !errors.As(err, &e) || e.Reason != test.reason || !strings.Contains(e.Error(), test.part) {
-				t.Errorf("%s in %q: got %+v, %v, want %q with %q", test.regex, test.text, got, err, test.reason, test.part)
+			if !errors.As(err, &e) || e.Reason != test.reason || e.Error() != test.want {
+				t.Errorf("%s in %q: got %+v, %v, want %q: %s", test.regex, test.text, got, err, test.reason, test.want)
 			}
 		})
 	}
