@@ -3,6 +3,7 @@ package parser
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -140,7 +141,7 @@ var metricValuePattern = regexp.MustCompile(
 // metricValueMatcher reads the reports of some metrics among others.
 type metricValueMatcher struct {
 	wanted map[string][]int // metrics by their name
-	names  []string         // of the first reports
+	names  []string         // of the first reports, each once
 }
 
 func joinMetricValue(m *searched, rule Rule) {
@@ -157,7 +158,7 @@ func (m *metricValueMatcher) match(l line, found []occurrence) []occurrence {
 		for _, o.metric = range m.wanted[string(name)] {
 			found = append(found, o)
 		}
-		if len(m.names) < enough {
+		if len(m.names) < enough && !slices.Contains(m.names, string(name)) {
 			m.names = append(m.names, string(name))
 		}
 	}

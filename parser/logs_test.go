@@ -234,7 +234,7 @@ func TestLogsExplained(t *testing.T) {
 			`no tune-metric report of "loss" in 3 lines of stdout; the report on line 2 has "epoch", "mean_loss", "st_worker_iter", "st_worker_time", "st_worker_timestamp"`,
 			""},
 		{"katib", parser.Rule{Dialect: "metric-value", Metric: "auc"}, "no match",
-			`no metric-value report of "auc" in 3 lines of stdout; there are reports of "accuracy", "loss", "accuracy", "loss"`,
+			`no metric-value report of "auc" in 3 lines of stdout; there are reports of "accuracy", "loss"`,
 			""},
 		{"smac3-crashed", parser.Rule{Dialect: "cost-status"}, "failed",
 			`the program reports that it crashed ("CRASHED" on line 1 of stdout)`, ""},

@@ -103,7 +103,7 @@ func (s *sample) nearName(name string, e *NoValueError) bool {
 func (s *sample) neighbours(name string) []neighbour {
 	const enough = 1000
 	var near []neighbour
-	seen := map[string]bool{}
+	seen := map[string]bool{name: true} // where it stands it is a part of a word, as in --name
 	for l := range s.all() {
 		for _, pair := range pairPattern.FindAllSubmatch(l.text, -1) {
 			words := printable(pair[1])

@@ -124,7 +124,7 @@ func TestMetricByNameExplained(t *testing.T) {
 		{"loss", "loss: [0.3, 0.2]", "no match",
 			`no metric "loss" in 1 line of stdout; on line 1 it stands before "[0.3, 0.2]", which is not a number`},
 		{"loss", "python train.py --loss 0.3", "no match",
-			`no metric "loss" in 1 line of stdout; the nearest name there is "loss" on line 1`},
+			`no metric "loss" in 1 line of stdout`},
 		{"loss", "loss: 0,31", "not a number", `metric "loss": "0,31" on line 1 of stdout is not a number`},
 		{"loss", "loss: 0.5\nloss: 0,31", "not a number",
 			`metric "loss": "0,31" on line 2 of stdout is not a number`},
