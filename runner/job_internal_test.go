@@ -29,26 +29,26 @@ func TestValidate(t *testing.T) {
 	}{
 		{func(*Job) {}, ""},
 		{func(j *Job) { j.Argv = []string{"a", "-b", ""} }, ""},
-		{func(j *Job) { j.Dir = "" }, "has no directory"},
-		{func(j *Job) { j.ID = "" }, "must be one word"},
-		{func(j *Job) { j.ID = "a b" }, "must be one word"},
-		{func(j *Job) { j.Argv = nil }, "and not both"},
-		{func(j *Job) { j.Shell = "true" }, "and not both"},
-		{func(j *Job) { j.Argv = []string{"", "-b"} }, `has "" for a program`},
-		{func(j *Job) { j.Argv = []string{"-b"} }, `has "-b" for a program`},
-		{func(j *Job) { j.Cwd = "a\x00" }, "NUL byte"},
-		{env("A"), "is not an environment variable"},
-		{env("=1"), "is not an environment variable"},
-		{env("A=\x00"), "is not an environment variable"},
-		{file("../a"), "is not within"},
-		{file("."), "is not within"},
-		{file(StdoutName), "needs itself"},
-		{file(StderrName), "needs itself"},
-		{file(recordName), "needs itself"},
+		{func(j *Job) { j.Dir = "" }, "job has no directory"},
+		{func(j *Job) { j.ID = "" }, `job id "" must be one word`},
+		{func(j *Job) { j.ID = "a b" }, `job id "a b" must be one word`},
+		{func(j *Job) { j.Argv = nil }, "job needs a shell command line or a program, and not both"},
+		{func(j *Job) { j.Shell = "true" }, "job needs a shell command line or a program, and not both"},
+		{func(j *Job) { j.Argv = []string{"", "-b"} }, `job has "" for a program`},
+		{func(j *Job) { j.Argv = []string{"-b"} }, `job has "-b" for a program`},
+		{func(j *Job) { j.Cwd = "a\x00" }, `"a\x00" contains a NUL byte, which no command can be given`},
+		{env("A"), `"A" is not an environment variable`},
+		{env("=1"), `"=1" is not an environment variable`},
+		{env("A=\x00"), `"A=\x00" is not an environment variable`},
+		{file("../a"), `file "../a" is not within the attempt's directory`},
+		{file("."), `file "." is not within the attempt's directory`},
+		{file(StdoutName), `file "stdout" has a name that the launcher needs itself`},
+		{file(StderrName), `file "stderr" has a name that the launcher needs itself`},
+		{file(recordName), `file "attempt.jsonl" has a name that the launcher needs itself`},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			j := job(c.change)
-			if err := j.Validate(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			if err := j.Validate(); (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
 				t.Errorf("%+v: %v; want %q", j, err, c.want)
 			}
 		})

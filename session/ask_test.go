@@ -47,17 +47,21 @@ func TestAskAndTell(t *testing.T) {
 		if err := errors.Join(s.Tell(1, study.Metrics{"loss": 4.5}), s.Tell(2, study.Metrics{"loss": math.NaN()}), s.Fail(3, "the kiln broke")); err != nil {
 			t.Fatal(err)
 		}
-		for name, err := range map[string]error{
-			"told twice":         s.Tell(1, study.Metrics{"loss": 4}),
-			"no such trial":      s.Tell(4, study.Metrics{"loss": 4}),
-			"included":           byHand(s, study.ActionInclude, 1, ""),
-			"included, unknown":  byHand(s, study.ActionInclude, 9, ""),
-			"excluded, unknown":  byHand(s, study.ActionExclude, 9, ""),
-			"noted, unknown":     byHand(s, study.ActionNote, 9, "?"),
-			"enqueued, nonsense": s.Do(study.Request{Action: study.ActionEnqueue, Values: spaces.Values{{Name: "z", Value: spaces.Float(0)}}}),
+		for name, c := range map[string]struct {
+			err  error
+			want string
+		}{
+			"told twice":        {s.Tell(1, study.Metrics{"loss": 4}), "trial 1 is finished already"},
+			"no such trial":     {s.Tell(4, study.Metrics{"loss": 4}), "there is no trial 4"},
+			"included":          {byHand(s, study.ActionInclude, 1, ""), "trial 1 is not excluded"},
+			"included, unknown": {byHand(s, study.ActionInclude, 9, ""), "there is no trial 9"},
+			"excluded, unknown": {byHand(s, study.ActionExclude, 9, ""), "there is no trial 9"},
+			"noted, unknown":    {byHand(s, study.ActionNote, 9, "?"), "there is no trial 9"},
+			"enqueued, nonsense": {s.Do(study.Request{Action: study.ActionEnqueue,
+				Values: spaces.Values{{Name: "z", Value: spaces.Float(0)}}}), "there is no parameter z"},
 		} {
-			if err == nil {
-				t.Errorf("%s: no error", name)
+			if c.err == nil || c.err.Error() != c.want {
+				t.Errorf("%s: %v; want %s", name, c.err, c.want)
 			}
 		}
 		if err := errors.Join(byHand(s, study.ActionExclude, 1, ""), byHand(s, study.ActionNote, 1, "odd"), byHand(s, study.ActionNote, 0, "a rainy day")); err != nil {

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"os"
@@ -152,26 +153,29 @@ func TestRefusedStudies(t *testing.T) {
 		dir    string
 		change func(*study.Config)
 	}{
-		"nothing to optimize":             {"", func(c *study.Config) { c.Metrics = nil }},
-		"budget.gap: found NaN":           {"", func(c *study.Config) { c.Budget.Gap = math.NaN() }},
-		"run.confirm: found 1":            {"", func(c *study.Config) { c.Run.Confirm = 1 }},
-		"budget.enqueued: found 0":        {"", func(c *study.Config) { c.Budget.Enqueued, c.Budget.Trials = new(float64), 0 }},
-		"metrics.loss: ":                  {"", func(c *study.Config) { c.Metrics[0].Rule.Regex = "(" }},
-		"prune: threshold: found none":    {"", func(c *study.Config) { c.Prune = &study.Prune{Method: "threshold"} }},
-		"prune: ":                         {"", func(c *study.Config) { c.Prune = &study.Prune{Method: "luck"} }},
-		"holds what a former study ran: ": {filepath.Join(dir, "former"), nil},
-		"file/journal.jsonl":              {file, nil},
+		"there is no metric with a direction and a name: nothing to optimize":                          {"", func(c *study.Config) { c.Metrics = nil }},
+		"budget.gap: found NaN; want at least 0":                                                       {"", func(c *study.Config) { c.Budget.Gap = math.NaN() }},
+		"run.confirm: found 1; want at least 2: one run says nothing of how certain it is":             {"", func(c *study.Config) { c.Run.Confirm = 1 }},
+		"budget.enqueued: found 0; want a share of trials from 0 to 1":                                 {"", func(c *study.Config) { c.Budget.Enqueued, c.Budget.Trials = new(float64), 0 }},
+		"metrics.loss: regex cannot stand beside metric: each is a way to find the metric by itself":   {"", func(c *study.Config) { c.Metrics[0].Rule.Regex = "(" }},
+		"prune: threshold: found none; want a number":                                                  {"", func(c *study.Config) { c.Prune = &study.Prune{Method: "threshold"} }},
+		`prune: method: found "luck"; want median, percentile, asha, patience, threshold or reachable`: {"", func(c *study.Config) { c.Prune = &study.Prune{Method: "luck"} }},
+		"there is no journal in DIR/former, but DIR/former/trials holds what a former study ran: " +
+			"put its journal back, or remove the directory to begin anew": {filepath.Join(dir, "former"), nil},
+		"cannot create journal FILE/journal.jsonl: mkdir FILE: not a directory": {file, nil},
 	} {
 		t.Run(want, func(t *testing.T) {
 			cfg := config()
 			if c.change != nil {
 				c.change(&cfg)
+				want = "invalid configuration: " + want
 			}
 			if c.dir == "" {
 				c.dir = filepath.Join(t.TempDir(), "s")
 			}
-			if _, err := session.Open(&cfg, session.Options{Dir: c.dir, Launcher: &fakeLauncher{}, Optimizer: newFakeOptimizer}); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("got %v; want %q", err, want)
+			_, err := session.Open(&cfg, session.Options{Dir: c.dir, Launcher: &fakeLauncher{}, Optimizer: newFakeOptimizer})
+			if got := strings.NewReplacer(dir, "DIR", file, "FILE").Replace(fmt.Sprint(err)); got != want {
+				t.Errorf("got %v; want %q", got, want)
 			}
 		})
 	}

@@ -202,10 +202,10 @@ func TestRejoined(t *testing.T) {
 		"lost":                   {runner.ErrLost, false, "the attempt was lost: ", ""},
 		"of an older command":    {runner.ErrOutdated, false, "the attempt does not count: ", ""},
 		"never started":          {runner.ErrNeverStarted, false, "the attempt was lost: ", ""},
-		"elsewhere":              {runner.ErrElsewhere, false, "", "another host"},
+		"elsewhere":              {runner.ErrElsewhere, false, "", "trial 1, attempt 1: the attempt was started on another host"},
 		"elsewhere, taken lost":  {runner.ErrElsewhere, true, "the attempt was taken to be lost: ", ""},
 		"nobody knows":           {errors.New("no answer"), false, "", "rejoin trial 1, attempt 1: no answer"},
-		"the system cannot look": {&runner.SpawnError{Op: "open the record", Err: syscall.EACCES}, false, "", "cannot open the record"},
+		"the system cannot look": {&runner.SpawnError{Op: "open the record", Err: syscall.EACCES}, false, "", "rejoin trial 1, attempt 1: cannot open the record: permission denied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, dir string) {
@@ -237,7 +237,7 @@ func TestRejoined(t *testing.T) {
 				err = errors.Join(s.Run(t.Context(), nil), s.Close())
 				trial := s.State().Trials[0]
 				if c.err != "" {
-					if err == nil || !strings.Contains(err.Error(), c.err) || trial.Done() || len(f.launched) != 1 {
+					if err == nil || err.Error() != c.err || trial.Done() || len(f.launched) != 1 {
 						t.Errorf("launched %v, %v; want %q", f.launched, err, c.err)
 					}
 					return

@@ -2,6 +2,7 @@ package study_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -176,22 +177,33 @@ func TestWidenedRanges(t *testing.T) {
 		return func(c *study.Config) { c.Params[1] = p; constant(8)(c) }
 	}
 	wider := func(c *study.Config) { c.Params[0].Max = 3 }
+	const (
+		whole   = "the constant of [safety], 8, is for the whole range, and the ranges have become wider: "
+		instead = "restate it, or state change in its place"
+		slope   = "restate it (%s has the same slope), or state change in its place"
+	)
+	toThree := "x was a number from -1 to 1 and is a number from -1 to 3; "
 	for name, c := range map[string]struct {
 		was, now, restated func(*study.Config)
 		want               string
 	}{
-		"wider":           {nil, wider, constant(8), "the constant of [safety], 8, is for the whole range, and the ranges have become wider: x was a number from -1 to 1 and is a number from -1 to 3; restate it (16 has the same slope), or state change in its place"},
-		"wider, early":    {constant(8 / 1.125), wider, constant(8), "restate it (16 "},
+		"wider":           {nil, wider, constant(8), whole + toThree + fmt.Sprintf(slope, "16")},
+		"wider, early":    {constant(8 / 1.125), wider, constant(8), whole + toThree + fmt.Sprintf(slope, "16")},
 		"wider, restated": {nil, wider, constant(16), ""},
 		"narrower":        {nil, func(c *study.Config) { c.Params[0].Max = 0.9 }, constant(8), ""},
 		"fewer steps":     {nil, func(c *study.Config) { c.Params[1].Max = 8 }, constant(8), ""},
-		"more steps":      {nil, func(c *study.Config) { c.Params[1].Max = 13 }, constant(8), "n was a whole number from 1 to 9 and is a whole number from 1 to 13; restate it (12 "},
-		"another scale":   {nil, func(c *study.Config) { c.Params[1].Scale = spaces.Log }, constant(8), "is a whole number from 1 to 9 (log); restate it, or"},
-		"another value":   {of(ordered(2, 4, 8)), of(ordered(2, 4, 8, 16)), constant(8), "n was one of 2, 4, 8 and is one of 2, 4, 8, 16; restate it, or"},
-		"uneven values":   {of(ordered(1, 2, 3, 4)), of(ordered(1, 3, 4)), constant(8), "restate it (10.7 "},
-		"fewer values":    {of(ordered(2, 4, 8)), of(ordered(4, 8)), constant(8), ""},
+		"more steps": {nil, func(c *study.Config) { c.Params[1].Max = 13 }, constant(8),
+			whole + "n was a whole number from 1 to 9 and is a whole number from 1 to 13; " + fmt.Sprintf(slope, "12")},
+		"another scale": {nil, func(c *study.Config) { c.Params[1].Scale = spaces.Log }, constant(8),
+			whole + "n was a whole number from 1 to 9 and is a whole number from 1 to 9 (log); " + instead},
+		"another value": {of(ordered(2, 4, 8)), of(ordered(2, 4, 8, 16)), constant(8),
+			whole + "n was one of 2, 4, 8 and is one of 2, 4, 8, 16; " + instead},
+		"uneven values": {of(ordered(1, 2, 3, 4)), of(ordered(1, 3, 4)), constant(8),
+			whole + "n was one of 1, 2, 3, 4 and is one of 1, 3, 4; " + fmt.Sprintf(slope, "10.7")},
+		"fewer values": {of(ordered(2, 4, 8)), of(ordered(4, 8)), constant(8), ""},
 		"by change": {func(c *study.Config) { c.Safety.Slopes = map[string]float64{"x": 9, "n": 1} }, wider, func(*study.Config) {},
-			"the change of [safety] along x, 9, is for the whole range, and that was a number from"},
+			"the change of [safety] along x, 9, is for the whole range, and that was a number from -1 to 1 and is a number from -1 to 3; " +
+				`restate it, or state it by its unit: x = "... per unit"`},
 		"a change restated": {func(c *study.Config) { c.Safety.Slopes = map[string]float64{"x": 9, "n": 1} }, wider,
 			func(c *study.Config) { c.Safety.Slopes = map[string]float64{"x": 12, "n": 1} }, ""},
 		"change instead":   {nil, wider, func(c *study.Config) { c.Safety.Slopes = map[string]float64{"x": 9} }, ""},
@@ -199,10 +211,11 @@ func TestWidenedRanges(t *testing.T) {
 		"one more": {nil, func(c *study.Config) {
 			c.Params = append(c.Params, spaces.Param{Name: "k", Kind: spaces.KindBool, Default: spaces.Bool(true)})
 			c.Command.Argv = append(c.Command.Argv, "{k}")
-		}, constant(8), "k is new; restate it, or"},
+		}, constant(8), whole + "k is new; " + instead},
 		"a gap": {func(c *study.Config) {
 			c.Safety, c.Optimizer.LipschitzConstant, c.Budget.Gap = nil, 3, 0.1
-		}, wider, func(c *study.Config) { c.Safety = nil }, "the lipschitz_constant of [optimizer], 3, is for the whole range, and"},
+		}, wider, func(c *study.Config) { c.Safety = nil },
+			"the lipschitz_constant of [optimizer], 3, is for the whole range, and the ranges have become wider: " + toThree + "leave gap out, or begin a new study"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := safely(t, c.was)
@@ -222,7 +235,7 @@ func TestWidenedRanges(t *testing.T) {
 			if c.want == "" && (err != nil || params != nil) || c.want != "" && !(errors.As(err, &widened) && errors.As(params, &widened)) {
 				t.Fatalf("%v; and the parameters alone: %v; want %q", err, params, c.want)
 			}
-			if c.want != "" && !strings.Contains(err.Error(), c.want) {
+			if c.want != "" && err.Error() != c.want {
 				t.Errorf("%v; want %q", err, c.want)
 			}
 		})
