@@ -171,10 +171,13 @@ func TestSafetyEnds(t *testing.T) {
 // A trial makes safe what is as near as its margin divided by the constant, and not a bit more.
 func TestReachOfASafeTrial(t *testing.T) {
 	s := newSafety(Settings{SafetyConstant: 4})
-	for k, margin := range []float64{0.5, 1, 0, -1} {
+	margins := []float64{0.5, 1, 0, -1}
+	for k, margin := range margins {
+		s.tell(Observation{Proposal: Proposal{Point: []float64{float64(k), 0.5}}, Margin: margin}) // far from each other
+	}
+	for k, margin := range margins {
 		t.Run(fmt.Sprint(margin), func(t *testing.T) {
-			x := float64(k) // far from each other
-			s.tell(Observation{Proposal: Proposal{Point: []float64{x, 0.5}}, Margin: margin})
+			x := float64(k)
 			if margin <= 0 {
 				if s.allows([]float64{x, 0.5}) {
 					t.Errorf("a trial with the margin %v is safe itself", margin)
