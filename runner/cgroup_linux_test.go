@@ -138,9 +138,13 @@ func TestScribbledCgroup(t *testing.T) {
 	if err := unix.Mkdir(outside, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for dir, want := range map[string]cgroup{mine: cgroup(mine), other: "", parent: "", outside: "", "": "", "/": "",
-		strings.Replace(mine, "lbotune-1", "x/../lbotune-1", 1): ""} {
-		t.Run(dir, func(t *testing.T) {
+	for name, dir := range map[string]string{"mine": mine, "another attempt's": other, "above": parent, "no group": outside, "none": "", "root": "/",
+		"by way of another": strings.Replace(mine, "lbotune-1", "x/../lbotune-1", 1)} {
+		t.Run(name, func(t *testing.T) {
+			want := cgroup("")
+			if name == "mine" {
+				want = cgroup(mine)
+			}
 			a := attempt{job: Job{ID: "mine"}, nonce: "1"}
 			if a.regroup(dir); a.cgroup != want {
 				t.Errorf("%s: took %q, want %q", dir, a.cgroup, want)
