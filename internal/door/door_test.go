@@ -71,10 +71,16 @@ func TestRefusals(t *testing.T) {
 	d := open(t, dir)
 	for _, flags := range []int{os.O_RDONLY, os.O_WRONLY, os.O_RDWR | os.O_APPEND, os.O_WRONLY | os.O_CREATE} {
 		t.Run(fmt.Sprint(flags), func(t *testing.T) {
-			for name, want := range map[string]string{"link": "symbolic link", "nothing": "symbolic link", "pipe": "pipe", "directory": "directory", "away/file": "symbolic link", "file/below": "a file"} {
+			for name, want := range map[string]string{
+				"link":       "open link: it is a symbolic link, which is not followed",
+				"nothing":    "open nothing: it is a symbolic link, which is not followed",
+				"pipe":       "open pipe: it is a pipe, which is not a regular file",
+				"directory":  "open directory: it is a directory, which is not a regular file",
+				"away/file":  "open away: it is a symbolic link, which is not followed",
+				"file/below": "open file: it is a file, and no directory",
+			} {
 				f, err := d.OpenFile(name, flags)
-				first, _, _ := strings.Cut(name, "/")
-				if f != nil || err == nil || !strings.Contains(err.Error(), filepath.Join(dir, first)) || !strings.Contains(err.Error(), want) {
+				if f != nil || err == nil || strings.ReplaceAll(err.Error(), dir+"/", "") != want {
 					t.Errorf("%s: %v; want %q", name, err, want)
 				}
 			}
