@@ -45,41 +45,39 @@ func TestFolderFollowsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, put := range []func(path string) error{
-		func(path string) error { return os.Symlink(file, path) },
-		func(path string) error { return os.Symlink(pipe, path) },
-		func(path string) error { return os.Link(pipe, path) },
+	for what, put := range map[string]func(path string) error{
+		"link to a file": func(path string) error { return os.Symlink(file, path) },
+		"link to a pipe": func(path string) error { return os.Symlink(pipe, path) },
+		"pipe":           func(path string) error { return os.Link(pipe, path) },
 	} {
-		for _, name := range []string{stopName, submittedName, beatName, lostName} {
-			t.Run(name, func(t *testing.T) {
+		t.Run(what, func(t *testing.T) {
+			for _, name := range []string{stopName, submittedName, beatName, lostName} {
 				if err := put(f.path(name)); err != nil {
 					t.Fatal(err)
 				}
-			})
-		}
-		ids, _ := f.read(submittedName)
-		if why, n := f.stopped(), len(ids); why != "" || n != 0 {
-			t.Errorf("asked to stop by %q, %d submissions", why, n)
-		}
-		if err := f.addSubmission("1"); err == nil || !strings.Contains(err.Error(), f.path(submittedName)+": it is a ") {
-			t.Errorf("a submission was added: %v", err)
-		}
-		var l loss
-		if _, err := f.readJSON(lostName, &l); err == nil || l.State != "" {
-			t.Errorf("lost by %q, %v", l.State, err)
-		}
-		die := f.live(1 << 40)
-		die()
-		if text, err := os.ReadFile(file); err != nil || string(text) != `{"state":"X"}` {
-			t.Fatalf("the file behind the link is now %q, %v", text, err)
-		}
-		for _, name := range []string{stopName, submittedName, beatName, lostName} {
-			t.Run(name, func(t *testing.T) {
+			}
+			ids, _ := f.read(submittedName)
+			if why, n := f.stopped(), len(ids); why != "" || n != 0 {
+				t.Errorf("asked to stop by %q, %d submissions", why, n)
+			}
+			if err := f.addSubmission("1"); err == nil || !strings.Contains(err.Error(), f.path(submittedName)+": it is a ") {
+				t.Errorf("a submission was added: %v", err)
+			}
+			var l loss
+			if _, err := f.readJSON(lostName, &l); err == nil || l.State != "" {
+				t.Errorf("lost by %q, %v", l.State, err)
+			}
+			die := f.live(1 << 40)
+			die()
+			if text, err := os.ReadFile(file); err != nil || string(text) != `{"state":"X"}` {
+				t.Fatalf("the file behind the link is now %q, %v", text, err)
+			}
+			for _, name := range []string{stopName, submittedName, beatName, lostName} {
 				if err := os.Remove(f.path(name)); err != nil {
 					t.Fatal(err)
 				}
-			})
-		}
+			}
+		})
 	}
 }
 
