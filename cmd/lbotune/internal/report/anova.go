@@ -111,12 +111,14 @@ type evidence struct {
 	rows [][][]float64 // [place][parameter][function]
 	phi  [][][]float64 // [parameter][function][place]
 	y    []float64
+
+	parts [][]float64 // of K by parameter, where the next one is made
 }
 
 func (a *anova) tell(points []spaces.Point, y []float64) *evidence {
-	e := &evidence{y: y, phi: make([][][]float64, len(a.params))}
+	e := &evidence{y: y, phi: make([][][]float64, len(a.params)), parts: make([][]float64, len(a.params))}
 	for i := range e.phi {
-		e.phi[i] = make([][]float64, a.bases[i].n)
+		e.phi[i], e.parts[i] = make([][]float64, a.bases[i].n), make([]float64, len(y)*len(y))
 	}
 	for _, p := range points {
 		row := a.features(p)
@@ -190,12 +192,12 @@ func (a *anova) at(e *evidence, w weights) (s state, ok bool) {
 	s = state{w: w, grad: make([]float64, len(w)), lambda: make([][]float64, d)}
 	s.lp = w.prior(s.grad)
 	q2 := w.pair() * w.pair()
-	parts, sum, squares := make([][]float64, d), make([]float64, n*n), make([]float64, n*n)
+	parts, sum, squares := e.parts, make([]float64, n*n), make([]float64, n*n)
 	slopes := make([][]float64, d)
 	for i := range d {
 		s.lambda[i], slopes[i] = a.bases[i].shares(w.decay(i))
 		floats.Scale(w.scale(i)*w.scale(i), s.lambda[i])
-		parts[i] = make([]float64, n*n)
+		clear(parts[i])
 		for k, phi := range e.phi[i] {
 			for t, v := range phi {
 				floats.AddScaled(parts[i][t*n:t*n+t+1], v*s.lambda[i][k], phi[:t+1])
@@ -271,6 +273,7 @@ const (
 	warmup    = 24
 	kept      = 24 // of each chain
 	leapfrogs = 6
+	functions = chains * kept // that are drawn
 )
 
 // sample draws weights from their posterior by Hamiltonian Monte Carlo (Neal 2011), with a

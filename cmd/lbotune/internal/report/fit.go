@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -25,7 +26,7 @@ type fitted struct {
 	first     *study.Trial
 	log       bool // it is of the logarithm of the objective
 	mean, sd  float64
-	draws     []*surface
+	draws     iter.Seq[*surface] // the same each time
 	never     []bool
 	told      int     // trials
 	rank      float64 // see foresight
@@ -53,7 +54,8 @@ func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 	if m.anova, err = newANOVA(s.state.Search.Space, s.Params, m.never); err != nil {
 		return nil, err
 	}
-	rng := rand.New(rand.NewPCG(17, 4))
+	source := rand.NewPCG(17, 4)
+	rng := rand.New(source)
 	var e *evidence
 	var states []state
 	for _, log := range []bool{false, true} {
@@ -84,6 +86,7 @@ func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 		if err != nil {
 			return nil, err
 		}
+		told.parts = nil // they are large
 		if r, within := foresight(told, drawn); e == nil || r > m.rank {
 			m.rank, m.within, m.log, e, states, m.mean, m.sd = r, within, log, told, drawn, mean, sd
 		}
@@ -95,7 +98,15 @@ func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 	case !(m.rank >= leastRank):
 		m.poor = fmt.Sprintf("the model ranks values that it was not told with a correlation of only %.2f", m.rank)
 	}
-	m.draws = lists.Map(states, func(s state) *surface { return m.draw(e, s, rng) })
+	m.draws = func(yield func(*surface) bool) { // of many parameters a function is large: there is one at a time
+		again := *source
+		rng := rand.New(&again)
+		for _, s := range states {
+			if !yield(m.draw(e, s, rng)) {
+				return
+			}
+		}
+	}
 	return m, nil
 }
 
@@ -140,23 +151,49 @@ func (s *Study) measured(p spaces.Point, m *fitted, believed float64) float64 {
 // beliefs are what is believed of the objective at some points, without noise.
 type beliefs struct{ mean, sd, low, high Numbers }
 
-// beliefs are those at points that differ from p in the parameters free alone.
-func (m *fitted) beliefs(p spaces.Point, points []spaces.Point, free ...int) (out beliefs) {
-	fs := m.draws
-	if !slices.ContainsFunc(free, func(i int) bool { return m.decides[i] }) {
-		base := m.features(p)
-		fs = lists.Map(fs, func(f *surface) *surface { return f.fixed(base, free) })
+// picture is what is drawn: points that differ from the best trial in the parameters free alone.
+type picture struct {
+	points []spaces.Point
+	free   []int
+}
+
+// beliefs are those at the points of pictures through p.
+func (m *fitted) beliefs(p spaces.Point, pictures ...picture) []beliefs {
+	base := m.features(p)
+	type drawing struct {
+		free   []int         // all parameters where those of the picture decide over others
+		rows   [][][]float64 // the features of the free ones at each point
+		values [][]float64   // of the functions there
 	}
-	for _, q := range points {
-		row := m.features(q)
-		all := lists.Map(fs, func(f *surface) float64 { return f.of(row) })
-		slices.Sort(all)
-		mean, sd := stat.PopMeanStdDev(all, nil)
-		low, high := m.value(stat.Quantile(0.025, stat.LinInterp, all, nil)), m.value(stat.Quantile(0.975, stat.LinInterp, all, nil))
-		out.mean, out.sd = append(out.mean, m.value(mean)), append(out.sd, math.Abs(m.value(mean+sd)/2-m.value(mean-sd)/2))
-		out.low, out.high = append(out.low, math.Min(low, high)), append(out.high, math.Max(low, high))
+	drawings := lists.Map(pictures, func(p picture) drawing {
+		d := drawing{free: slices.Sorted(slices.Values(p.free)), values: make([][]float64, len(p.points))}
+		if slices.ContainsFunc(d.free, func(i int) bool { return m.decides[i] }) {
+			d.free = (*Model)(nil).order(len(m.params))
+		}
+		for _, q := range p.points {
+			row := m.features(q)
+			d.rows = append(d.rows, lists.Map(d.free, func(i int) []float64 { return row[i] }))
+		}
+		return d
+	})
+	for f := range m.draws {
+		for _, d := range drawings {
+			g := f.fixed(base, d.free)
+			for i, row := range d.rows {
+				d.values[i] = append(d.values[i], g.of(row))
+			}
+		}
 	}
-	return out
+	return lists.Map(drawings, func(d drawing) (out beliefs) {
+		for _, all := range d.values {
+			slices.Sort(all)
+			mean, sd := stat.PopMeanStdDev(all, nil)
+			low, high := m.value(stat.Quantile(0.025, stat.LinInterp, all, nil)), m.value(stat.Quantile(0.975, stat.LinInterp, all, nil))
+			out.mean, out.sd = append(out.mean, m.value(mean)), append(out.sd, math.Abs(m.value(mean+sd)/2-m.value(mean-sd)/2))
+			out.low, out.high = append(out.low, math.Min(low, high)), append(out.high, math.Max(low, high))
+		}
+		return out
+	})
 }
 
 // objective is objective k of a trial, turned so that larger is better.

@@ -197,14 +197,14 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 	}
 	drawn := make([]struct{ gain, main, total, good []float64 }, d)
 	first := make([]float64, d)
-	for _, f := range m.draws {
+	for f := range m.draws {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		im.Start += f.of(m.features(base)) / float64(len(m.draws))
-		im.End += f.of(m.features(m.best.Point)) / float64(len(m.draws))
+		im.Start += f.of(m.features(base)) / functions
+		im.End += f.of(m.features(m.best.Point)) / functions
 		main, total := f.sobol(settings)
-		first[floats.MaxIdx(total)] += 1 / float64(len(m.draws))
+		first[floats.MaxIdx(total)] += 1.0 / functions
 		gain, good := f.shapley(base, m.best.Point), f.amongGood(anywhere, rows, rng.Perm(len(rows))[:len(rows)/2])
 		for i := range d {
 			to := &drawn[i]

@@ -2,10 +2,13 @@ package report
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"reflect"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -116,10 +119,56 @@ func TestShapleyOfALongChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, from, to := m.draws[0], h.st.Trials[0].Point, h.st.Trials[1].Point
-	parts := f.shapley(from, to)
-	if way := f.of(m.features(to)) - f.of(m.features(from)); math.Abs(floats.Sum(parts)-way) > 1e-9*(1+math.Abs(way)) {
-		t.Errorf("the parts add up to %g of %g", floats.Sum(parts), way)
+	from, to := h.st.Trials[0].Point, h.st.Trials[1].Point
+	for f := range m.draws {
+		parts := f.shapley(from, to)
+		if way := f.of(m.features(to)) - f.of(m.features(from)); math.Abs(floats.Sum(parts)-way) > 1e-9*(1+math.Abs(way)) {
+			t.Errorf("the parts add up to %g of %g", floats.Sum(parts), way)
+		}
+		break
+	}
+}
+
+// A function of many parameters is large, so that those that are drawn are not kept: they are the same
+// when they are drawn again.
+func TestDrawnFunctionsAreNotKept(t *testing.T) {
+	if effort.Raced {
+		t.Skip("measures memory")
+	}
+	var params []spaces.Param
+	for i := range 60 {
+		params = append(params, float(fmt.Sprint("x", i)))
+	}
+	h := begin(t, params...)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 12 {
+		u := make([]float64, len(params))
+		for i := range u {
+			u[i] = rng.Float64()
+		}
+		h.trialOf(u, u[0])
+	}
+	s := of(Source{State: &h.st})
+	memory := func() int {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	before := memory()
+	m, err := s.fit(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept := memory() - before; kept > 5<<20 {
+		t.Errorf("%d bytes are kept", kept)
+	}
+	next, stop := iter.Pull(m.draws)
+	defer stop()
+	for f := range m.draws {
+		if again, ok := next(); !ok || again.c != f.c || !reflect.DeepEqual(again.pair, f.pair) {
+			t.Fatal("drawn again they differ")
+		}
 	}
 }
 

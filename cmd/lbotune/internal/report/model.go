@@ -164,10 +164,6 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	order = order[:min(3, len(order))] // of them there are maps, by pairs
 
 	// What is drawn: one picture along each parameter, and one for each pair, through the best trial.
-	type picture struct {
-		points []spaces.Point
-		free   []int
-	}
 	var pictures []picture
 	var points []spaces.Point
 	draw := func(p picture) { pictures, points = append(pictures, p), append(points, p.points...) }
@@ -197,8 +193,8 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	var all []Beliefs
 	for k, f := range fits {
 		of, bounds := Beliefs{Objective: f.objective.Name}, e.Beliefs
-		for _, p := range pictures {
-			b, ruled := f.beliefs(best.Point, p.points, p.free...), make([]bool, len(p.points))
+		for i, b := range f.beliefs(best.Point, pictures...) {
+			p, ruled := pictures[i], make([]bool, len(b.mean))
 			for i := range ruled {
 				ruled[i] = k == 0 && bounds[i].Upper < e.Best
 			}

@@ -89,18 +89,18 @@ func (f *surface) of(row [][]float64) float64 {
 	return v
 }
 
-// fixed is f where all parameters but the free ones have these features: a function of the
-// free ones' alone.
+// fixed is f where all parameters but the free ones, in their order, have these features: a
+// function of the free ones' alone.
 func (f *surface) fixed(row [][]float64, free []int) *surface {
 	rest := slices.Clone(row)
 	for _, i := range free {
 		rest[i] = make([]float64, len(row[i]))
 	}
-	g := &surface{a: f.a, c: f.of(rest), main: make([][]float64, len(row)), pair: make([][][]float64, len(row))}
-	for _, i := range free {
-		g.main[i], g.pair[i] = f.along(i, rest), make([][]float64, len(row))
+	g := &surface{c: f.of(rest), pair: make([][][]float64, len(free))}
+	for n, i := range free {
+		g.main = append(g.main, f.along(i, rest))
 		for _, j := range free {
-			g.pair[i][j] = f.pair[i][j]
+			g.pair[n] = append(g.pair[n], f.pair[i][j])
 		}
 	}
 	return g

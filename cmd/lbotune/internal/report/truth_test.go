@@ -679,7 +679,7 @@ func (p problem) slices(t *testing.T, s *Study, m *fitted, out *score) []float64
 		for k := range 11 {
 			along = append(along, space.Snap(moved(space, best.Point, i, float64(k)/10)))
 		}
-		b := m.beliefs(best.Point, along, i)
+		b := m.beliefs(best.Point, picture{along, []int{i}})[0]
 		points, shown.mean = append(points, along...), append(shown.mean, b.mean...)
 		shown.low, shown.high = append(shown.low, b.low...), append(shown.high, b.high...)
 	}
