@@ -166,8 +166,12 @@ var errEnded = errors.New("the study has ended")
 // the state. Either may be nil.
 func Follow(ctx context.Context, dir string, visit func(*State, Record) error, look func(*State) error) error {
 	s, path := &State{}, layout.Study(dir).Journal()
+	words := make(map[string]string)
 	err := journal.Follow(path, func(line journal.Record) error {
-		r, err := decode(path, line, nil)
+		if len(words) > batchLines { // most are those of few records
+			clear(words)
+		}
+		r, err := decode(path, line, words)
 		if err != nil {
 			return err
 		}

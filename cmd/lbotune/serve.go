@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -116,20 +118,49 @@ func toShow(arg string, c report.Control) (what string, v shower, err error) {
 }
 
 func serverOf(l layout.Study) *report.Server {
+	proposed := &shelf{}
 	return report.NewServer(l.Journal(), func() (report.Source, error) {
 		thrifty(l)
-		return readSource(l, func() (*study.State, error) { return study.Load(string(l)) })
-	}, followed(l))
+		return readSource(l, func() (*study.State, error) { return study.Load(string(l), proposed.visit()) })
+	}, followed(l, proposed))
+}
+
+// shelf holds what the trials of a study were proposed with, of which most of its memory is made: states
+// that are read of it at the same time share that.
+type shelf struct {
+	mu     sync.Mutex
+	values []spaces.Values
+	points []spaces.Point
+}
+
+// visit puts the trials of a state that is being read on the shelf, or takes from there what they have alike.
+func (s *shelf) visit() func(*study.State, study.Record) error {
+	n := 0
+	return func(st *study.State, _ study.Record) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for ; n < len(st.Trials); n++ {
+			t := st.Trials[n]
+			if n == len(s.values) {
+				s.values, s.points = append(s.values, nil), append(s.points, nil)
+			}
+			if v, p := s.values[n], s.points[n]; t.Values.Equal(v) && slices.Equal(t.Point, p) {
+				t.Values, t.Point = v, p
+			}
+			s.values[n], s.points[n] = t.Values, t.Point
+		}
+		return nil
+	}
 }
 
 // followed reads the study in l again and again, see report.Follow.
-func followed(l layout.Study) report.Follow {
+func followed(l layout.Study, proposed *shelf) report.Follow {
 	return func(ctx context.Context, look func(bool, func() (report.Source, error)) error) error {
-		changed := false
+		changed, visit := false, proposed.visit()
 		before, _ := journal.InUse(l.Journal()) // what is read next; an error comes again
-		return study.Follow(ctx, string(l), func(*study.State, study.Record) error {
+		return study.Follow(ctx, string(l), func(st *study.State, r study.Record) error {
 			changed = true
-			return nil
+			return visit(st, r)
 		}, func(st *study.State) error {
 			err := look(changed, func() (report.Source, error) { return sourceOf(st, l, before) })
 			changed = false

@@ -224,7 +224,7 @@ func watch(ctx context.Context, g *global, name string) error {
 	}
 	l := layout.Of(dir)
 	p := pane{w: g.out, size: func() (columns, rows int) { columns, rows, _ = sizeOf(g.out); return columns, rows - 1 }}
-	err = followed(l)(ctx, func(_ bool, take func() (report.Source, error)) error {
+	err = followed(l, &shelf{})(ctx, func(_ bool, take func() (report.Source, error)) error {
 		src, err := take()
 		if err != nil {
 			return err
