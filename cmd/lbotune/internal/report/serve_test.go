@@ -333,7 +333,9 @@ func TestTextsAreShared(t *testing.T) {
 	end()
 	get := func(path string) map[*byte]bool {
 		w := taken{httptest.NewRecorder(), map[*byte]bool{}}
-		v.Handler("secret", "example.com").ServeHTTP(w, known(path).WithContext(ended))
+		r := known(path).WithContext(ended)
+		r.Header.Set("Accept-Encoding", "gzip")
+		v.Handler("secret", "example.com").ServeHTTP(w, r)
 		if w.Body.Len() < 50 {
 			t.Errorf("%s: %s", path, w.Body)
 		}
@@ -658,6 +660,18 @@ func TestAPI(t *testing.T) {
 	var answer map[string]any
 	if err := json.Unmarshal([]byte(get("/api/v1/study")), &answer); err != nil {
 		t.Fatal(err)
+	}
+	s := of(v.study.src)
+	s.take(v.model, v.noModel)
+	whole, err := json.Marshal(s.Complete())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := get("/api/v1/study"); text != string(whole)+"\n" {
+		t.Errorf("the report has %d bytes, and the API others: %d", len(whole), len(text))
+	}
+	if kept, err := v.made["application/json"](); err != nil || 2*len(kept) > len(whole) {
+		t.Errorf("of %d bytes %d are kept, %v", len(whole), len(kept), err)
 	}
 	page, err := os.ReadFile("../../../../docs/seeing.md")
 	if err != nil {
