@@ -193,3 +193,16 @@ func upperTimes(dst, w, x []float64) {
 		vector.AddRows(dst[:i&^7+8], w[i*ld:], ld, x[i:i+4])
 	}
 }
+
+// bothTimes sets dst to WᵀWx and y to Wx for a lower triangular W, to the digits of lowerTimes and
+// upperTimes, and reads W once. The vectors are of newVector.
+func bothTimes(dst, y, w, x []float64) {
+	n, ld := len(dst), padded(len(dst))
+	dst, y, x = dst[:ld], y[:ld], x[:ld]
+	clear(dst)
+	for i := 0; i < n; i += 4 {
+		vector.Dots(y[i:i+4], w[i*ld:], ld, x[:i&^7+8])
+		clear(y[min(n, i+4) : i+4])
+		vector.AddRows(dst[:i&^7+8], w[i*ld:], ld, y[i:i+4])
+	}
+}

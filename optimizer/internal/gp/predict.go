@@ -13,7 +13,8 @@ type Predictor struct {
 	m     *Model
 	k     []float64 // k(X,x)
 	slope []float64
-	v     []float64 // L⁻¹ k, then K⁻¹ k
+	v     []float64 // L⁻¹ k
+	w     []float64 // for K⁻¹ k
 	// Made on first use, for Batch: Lᵀ, and k(X,·) and scaled coordinates of so many points;
 	// for PredictGrad: L⁻¹.
 	upper, block, inverse []float64
@@ -26,7 +27,7 @@ const batch = 32
 // Predictor returns a new Predictor for m.
 func (m *Model) Predictor() *Predictor {
 	n := m.Len()
-	return &Predictor{m: m, k: newVector(n), slope: make([]float64, n), v: newVector(n)}
+	return &Predictor{m: m, k: newVector(n), slope: make([]float64, n), v: newVector(n), w: newVector(n)}
 }
 
 // Model returns the model that p evaluates.
@@ -103,15 +104,16 @@ func (p *Predictor) PredictGrad(x, dmean, dvariance []float64) (mean, variance f
 }
 
 // solve sets v to L⁻¹k and then k to K⁻¹k, by L⁻¹: in two products of a matrix and a vector
-// no number waits for the last, as they do in two substitutions.
+// no number waits for the last, as they do in two substitutions. Both are made in one pass over
+// the matrix, which does not fit into a cache.
 func (p *Predictor) solve() {
 	n := p.m.Len()
 	if p.inverse == nil {
 		p.inverse = newSquare(n)
 		inverse(p.inverse, upper(p.m.rows), n)
 	}
-	lowerTimes(p.v, p.inverse, p.k)
-	upperTimes(p.k, p.inverse, p.v)
+	bothTimes(p.w, p.v, p.inverse, p.k)
+	p.k, p.w = p.w, p.k
 }
 
 // Batch is Predict for many points: mean[i], variance[i] of xs[i]. Solving for
