@@ -254,14 +254,20 @@ func Undominated(points [][]float64, ref []float64) []Box {
 // Gain is what a point adds to the volume of those that the boxes leave undominated.
 func Gain(boxes []Box, y []float64) float64 {
 	sum := 0.0
+beyond:
 	for _, b := range boxes {
 		product, low, up := 1.0, b.Low[:len(y)], b.Up[:len(y)]
 		for j, v := range y {
-			product *= max(min(v, up[j])-low[j], 0)
+			if v > up[j] {
+				v = up[j]
+			}
+			side := v - low[j]
+			if !(side > 0) { // then nothing is gained, even where another side is infinite
+				continue beyond
+			}
+			product *= side
 		}
-		if product > 0 { // and neither 0 nor NaN, of a side that is 0 and one that is infinite
-			sum += product
-		}
+		sum += product
 	}
 	return sum
 }
