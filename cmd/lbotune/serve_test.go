@@ -311,7 +311,7 @@ func TestStudyThatEndsWhileItIsFollowed(t *testing.T) {
 	}
 	defer s.Close()
 	done, standing := errors.New("done"), []string{}
-	err = followed(l)(t.Context(), func(_ bool, take func() (report.Source, error)) error {
+	err = followed(l, &shelf{})(t.Context(), func(_ bool, take func() (report.Source, error)) error {
 		if err := s.Close(); err != nil {
 			return err
 		}
@@ -323,5 +323,44 @@ func TestStudyThatEndsWhileItIsFollowed(t *testing.T) {
 	})
 	if want := []string{"running", "stopped"}; !errors.Is(err, done) || !slices.Equal(standing, want) {
 		t.Errorf("it is %q, %v; want %q", standing, err, want)
+	}
+}
+
+// What a study is read for twice at the same time, while it is followed and to ask a model, takes its trials'
+// values once; those of another study in its place stay its own.
+func TestWhatIsReadTwiceIsKeptOnce(t *testing.T) {
+	proposed := &shelf{}
+	read := func(dir string) *study.State {
+		st, err := study.Load(dir, proposed.visit())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	const dir = "../../study/testdata/v1"
+	first, again := read(dir), read(dir)
+	plain, err := study.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := 0
+	for i, tr := range again.Trials {
+		if !tr.Values.Equal(plain.Trials[i].Values) || !slices.Equal(tr.Point, plain.Trials[i].Point) {
+			t.Errorf("trial %d is another: %v", tr.Number, tr.Values)
+		}
+		if &tr.Values[0] == &first.Trials[i].Values[0] && &tr.Point[0] == &first.Trials[i].Point[0] {
+			shared++
+		}
+	}
+	if shared < len(plain.Trials)-1 || shared == 0 {
+		t.Errorf("%d trials of %d share their values", shared, len(plain.Trials))
+	}
+	for i := range proposed.values { // as of another study
+		proposed.values[i] = slices.Clone(proposed.values[i])[:0]
+	}
+	for i, tr := range read(dir).Trials {
+		if !tr.Values.Equal(plain.Trials[i].Values) {
+			t.Errorf("trial %d has another's values: %v", tr.Number, tr.Values)
+		}
 	}
 }
