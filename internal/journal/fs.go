@@ -143,10 +143,12 @@ func MakeDir(path string, on ...FS) error {
 		}
 		parents = append(parents, filepath.Dir(dir))
 	}
-	if err := door.Mkdir(path); err != nil {
-		if info, there := os.Stat(path); there != nil || !info.IsDir() {
-			return err
+	if err := door.Mkdir(path); errors.Is(err, fs.ErrExist) {
+		if info, _ := os.Stat(path); info == nil || !info.IsDir() {
+			return &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
 		}
+	} else if err != nil {
+		return err
 	}
 	for _, dir := range parents {
 		// Who may not read a directory cannot sync it.

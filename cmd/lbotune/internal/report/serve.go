@@ -2,13 +2,12 @@ package report
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"os"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 )
@@ -208,7 +207,7 @@ func (v *Server) mux() *http.ServeMux {
 	}))
 	mux.HandleFunc("GET /events", v.events)
 	mux.HandleFunc("GET /log/{trial}", v.log)
-	mux.HandleFunc("GET /api/v1/study", v.answer(packed, func(*Study, *shown) ([]byte, error) {
+	mux.HandleFunc("GET /api/v1/study", v.answer("application/json", func(*Study, *shown) ([]byte, error) {
 		src, err := v.load()
 		if err != nil {
 			return nil, err
@@ -217,7 +216,7 @@ func (v *Server) mux() *http.ServeMux {
 		v.mu.Lock()
 		s.take(v.model, v.noModel)
 		v.mu.Unlock()
-		return s.pack()
+		return s.text()
 	}))
 	mux.HandleFunc("GET /metrics", v.answer("text/plain; version=0.0.4; charset=utf-8", prometheus))
 	if v.Control != nil {
@@ -265,29 +264,22 @@ func (v *Server) answer(kind string, write func(*Study, *shown) ([]byte, error))
 			return
 		}
 		w.Header().Set("Content-Type", kind)
-		if kind == packed {
-			unpack(w, r, text)
-			return
-		}
 		_ = deliver(w, text) // the client may be gone
 	}
 }
 
-// packed is the kind of what is kept compressed: of a large study it is a hundred megabytes.
-const packed = "application/json"
-
-// pack writes all of a study as JSON, trial by trial, and compresses it.
-func (s *Study) pack() ([]byte, error) {
+// text is all of a study as JSON. It is made trial by trial: the descriptions of all would take several
+// times the text.
+func (s *Study) text() ([]byte, error) {
 	others := *s
 	others.Trials = []*Trial{}
-	text, err := json.Marshal(&others)
+	frame, err := json.Marshal(&others)
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	to := gzip.NewWriter(&b) // whose errors are those of Close
-	at := bytes.Index(text, []byte(`"trials":[`)) + len(`"trials":[`)
-	_, _ = to.Write(text[:at])
+	const list = `"trials":[`
+	before, after, _ := bytes.Cut(frame, []byte(list))
+	text := append(slices.Clone(before), list...)
 	for i, t := range s.Trials {
 		one := *t
 		if !t.shown {
@@ -298,30 +290,11 @@ func (s *Study) pack() ([]byte, error) {
 			return nil, err
 		}
 		if i > 0 {
-			line = append([]byte(","), line...)
+			text = append(text, ',')
 		}
-		_, _ = to.Write(line)
+		text = append(text, line...)
 	}
-	_, _ = to.Write(append(text[at:], '\n'))
-	err = to.Close()
-	return b.Bytes(), err
-}
-
-// unpack delivers what is kept compressed, as it is to who can read that.
-func unpack(w http.ResponseWriter, r *http.Request, text []byte) {
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		w.Header().Set("Content-Encoding", "gzip")
-		_ = deliver(w, text)
-		return
-	}
-	from, err := gzip.NewReader(bytes.NewReader(text))
-	for piece := make([]byte, atOnce); err == nil; {
-		var n int
-		n, err = from.Read(piece)
-		if gone := deliver(w, piece[:n]); gone != nil {
-			return
-		}
-	}
+	return append(append(text, after...), '\n'), nil
 }
 
 // prometheus writes the study's figures in the text format of Prometheus.
