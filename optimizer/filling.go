@@ -118,16 +118,22 @@ func (d *domain) fresh(rng *rand.Rand, taken func([]float64) bool) (spaces.Point
 	return left[rng.IntN(len(left))], nil
 }
 
-// remaining lists at most limit points of a finite space that are not taken.
+// mostListed bounds the configurations that remaining looks at: where most are not safe, or likely to
+// fail, a large space would take hours.
+const mostListed = 1 << 18
+
+// remaining lists at most limit points of a finite space that are not taken, of its first mostListed.
 // If the space is infinite the list is empty.
 func remaining(space *spaces.Space, taken func([]float64) bool, limit int) []spaces.Point {
 	var left []spaces.Point
+	looked := 0
 	space.Enumerate(func(v spaces.Values) bool {
 		p, err := space.Encode(v)
 		if err == nil && !taken(p) {
 			left = append(left, p)
 		}
-		return len(left) < limit
+		looked++
+		return len(left) < limit && looked < mostListed
 	})
 	return left
 }

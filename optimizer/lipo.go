@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/lbotune/lbotune/optimizer/internal/lipschitz"
 	"github.com/lbotune/lbotune/spaces"
@@ -18,6 +19,7 @@ type adaLIPO struct {
 	past      *history
 	estimator *lipschitz.Estimator
 	unit      float64 // values are divided by it
+	wild      []int   // of them, which later ones have tamed
 }
 
 const (
@@ -37,8 +39,8 @@ func (l *adaLIPO) Tell(o Observation) error {
 		return nil
 	}
 	known := len(l.past.y) - 1
-	if unit := unitOf(l.past.y); l.estimator == nil || unit != l.unit {
-		l.estimator, l.unit, known = lipschitz.NewEstimator(nil, 0), unit, 0
+	if unit := unitOf(l.past.y); l.estimator == nil || unit != l.unit || !slices.Equal(l.wild, l.past.wild) {
+		l.estimator, l.unit, l.wild, known = lipschitz.NewEstimator(nil, 0), unit, l.past.wild, 0
 	}
 	for i, x := range l.past.x[known:] {
 		l.estimator.Add(x, l.past.y[known+i]/l.unit)

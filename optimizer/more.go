@@ -83,6 +83,7 @@ func (a *ask) pooling(p Proposal) *pool {
 	}
 	known := len(a.pending)
 	a.pending = append(slices.Clip(a.pending), p.Point)
+	a.memory.Step, a.memory.Finished = nil, nil // they are of the proposal that was made
 	return &pool{ask: a, known: known, rule: rule, target: a.view.target}
 }
 

@@ -141,12 +141,19 @@ func (a *ask) neighbourhood(c int) *neighbourhood {
 	if s.noisy() {
 		means = s.model.Fitted()
 	}
-	for k, i := range s.rows {
+	rows := s.rows
+	if !slices.Contains(rows, c) { // of long studies the model knows a part
+		rows = append(slices.Clip(rows), c)
+	}
+	for k, i := range rows {
 		if !a.dom.alike(a.past.x[i], a.past.x[c]) {
 			continue
 		}
 		y := a.past.y[i] / s.unit
 		if means != nil {
+			if k == len(means) {
+				means = append(means, s.model.Predictor().Mean(a.past.x[c]))
+			}
 			if y = s.warp.Inverse(means[k]); math.IsInf(y, 0) {
 				return nil
 			}

@@ -82,7 +82,7 @@ func newTrust() trust { return trust{basin: newBasin(-1), settled: true} }
 // tell judges an observation that h has just added.
 func (t *trust) tell(h *history, o Observation, m memory) {
 	for _, trial := range m.Finished {
-		if i := h.success(trial); i >= 0 {
+		if i := h.success(trial); i >= 0 && !t.outlived(h, i) {
 			t.finish(h, i)
 		}
 	}
@@ -106,6 +106,12 @@ func (t *trust) tell(h *history, o Observation, m memory) {
 	if t.basin.centre >= 0 && t.basin.spent(h.space.Len()) {
 		t.finish(h, t.basin.centre)
 	}
+}
+
+// outlived reports whether a better success has come beside success i since it was found that nothing is
+// left to gain there: with several workers such a note may be late.
+func (t *trust) outlived(h *history, i int) bool {
+	return i != h.best && t.basin.centre == h.best && patch{h.x[i], slices.Repeat([]float64{finishedLeast}, len(h.x[i]))}.holds(h.x[h.best])
 }
 
 // improves reports whether a success is a better centre than the present one.

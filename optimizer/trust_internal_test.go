@@ -196,3 +196,86 @@ func TestStepFromAFinishedBasin(t *testing.T) {
 		})
 	}
 }
+
+// That nothing is left to gain beside a trial may be found before a better one beside it is told.
+func TestLateNoteThatABasinIsFinished(t *testing.T) {
+	h := told(t, [2]float64{0.5, 10}, [2]float64{0.8, 2})
+	trust := newTrust()
+	trust.basin.moveTo(0)
+	for _, late := range []struct {
+		o Observation
+		m memory
+	}{
+		{result(3, OriginBox, Succeeded, 0.505, 11), memory{Step: &trustStep{Centre: 1, Told: 2}}},
+		{result(4, OriginModel, Succeeded, 0.1, 3), memory{Finished: []int{1}}},
+	} {
+		if err := h.add(late.o); err != nil {
+			t.Fatal(err)
+		}
+		trust.tell(h, late.o, late.m)
+	}
+	if trust.basin.centre != 2 || len(trust.finished) > 0 {
+		t.Errorf("the centre is success %d, finished are %v", trust.basin.centre, trust.finished)
+	}
+}
+
+// Of a long study the model knows a part, and perhaps not the centre of the basin.
+func TestCentreThatTheModelDoesNotKnow(t *testing.T) {
+	space, err := spaces.New(spaces.NewFloat("x", 0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLBO(newHistory(space, 1), Settings{}.Resolved(1))
+	for k := range 12 {
+		x := float64(k) / 11
+		if err := l.Tell(result(k+1, OriginGiven, Succeeded, x, -(x-0.4)*(x-0.4))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := l.looking(t.Context(), Query{Trial: 13})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const centre = 3
+	s := *a.view.surrogate
+	s.rows = slices.DeleteFunc(slices.Clone(s.rows), func(i int) bool { return i == centre })
+	a.view.surrogate = &s
+	if n := a.neighbourhood(centre); n.x[n.centre][0] != l.past.x[centre][0] || len(n.x) != 12 {
+		t.Errorf("the centre is %v of %v", n.x[n.centre], n.x)
+	}
+}
+
+// Where nothing may be proposed, a space of 10⁹ configurations is not listed.
+func TestLargeSpacesAreNotListed(t *testing.T) {
+	space, err := spaces.New(spaces.NewInt("a", 1, 1000), spaces.NewInt("b", 1, 1000), spaces.NewInt("c", 1, 1000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	looked := 0
+	left := remaining(space, func([]float64) bool {
+		if looked++; looked > 2*mostListed {
+			t.Fatal("it goes on and on")
+		}
+		return true
+	}, 1)
+	if len(left) != 0 {
+		t.Errorf("%v are left", left)
+	}
+}
+
+// A wild first value, which later ones tame, tells nothing of the Lipschitz constant.
+func TestConstantOfATamedValue(t *testing.T) {
+	space, err := spaces.New(spaces.NewFloat("x", 0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &adaLIPO{past: newHistory(space, 1)}
+	for k, y := range []float64{1e9, 1, 2, 3} {
+		if err := l.Tell(result(k+1, OriginExplore, Succeeded, float64(k)/3, y)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if slope := l.estimator.Slope() * l.unit; slope > 100 {
+		t.Errorf("the constant is %g", slope)
+	}
+}
