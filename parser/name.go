@@ -219,10 +219,8 @@ var wrapperRE = regexp.MustCompile(`^(?:[A-Za-z\d.]*\.)?(?:[tT]ensor|[aA]rray|De
 // skipBrackets goes past the brackets around one number: "[0.3]", "(0.3,)". A list of several is a
 // history, "[1] 0.3" counts what is printed, and "(1) mean" is one of a list.
 func skipBrackets(text []byte, i int) int {
-	if start := i + 1; startsNumber(text[min(start, len(text)):]) {
-		if end := start + endOfToken(text[start:], numberMode{}); skipDeviation(text, end) > end {
-			return start
-		}
+	if start := i + 1; startsNumber(text[min(start, len(text)):]) && measuredRE.Match(text[i:]) {
+		return start
 	}
 	m := bracketsRE.FindSubmatch(text[i:])
 	if m == nil || len(m[1]) > len(m[3]) {
@@ -237,6 +235,11 @@ func skipBrackets(text []byte, i int) int {
 }
 
 var bracketsRE = regexp.MustCompile(`^([\[(]+)\s*([^\s,\[\]()]+)\s*,?\s*([\])]+)\s*(\S*)`)
+
+// measuredRE finds a number in brackets with its deviation: "[0.93 ± 0.01]", "(0.93 (+/- 0.01))", "[0.93(1)]".
+var measuredRE = regexp.MustCompile(`^[\[(][^\s,\[\]()]*(?:\.\d*\(\d+\)|\s*` + spreadRE + `|\s*\(\s*` + spreadRE + `\s*\))\s*,?\s*[\])]`)
+
+const spreadRE = `(?:±|\+/-|\+-)\s*[^\s,\[\]()]+`
 
 // realRE finds a number in brackets that counts nothing, as the 3 of "epoch [3]" does.
 var realRE = regexp.MustCompile(`^\[+\s*[-+]?\d*(?:\.|[eE]-)\d`)
