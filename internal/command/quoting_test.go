@@ -42,7 +42,7 @@ func value(s string) *command.Bindings {
 
 // attacks are values that make a file named PWNED if a shell reads them as text of
 // its own, in a word, in quotes, and on a line by themselves.
-var attacks = []string{"$(touch PWNED)", "'$(touch PWNED)'", `"$(touch PWNED)"`, "\ntouch PWNED\n", "`touch PWNED`", "\\'$(touch PWNED)"}
+var attacks = []string{"$(touch PWNED)", "'$(touch PWNED)'", `"$(touch PWNED)"`, "\ntouch PWNED\n", "`touch PWNED`", "\\'$(touch PWNED)", "$(touch PWNED)'"}
 
 // accepted reports whether every placeholder of the template stands where its value
 // is quoted, and there is one.
@@ -155,6 +155,7 @@ func TestTrickyTemplatesAreRefused(t *testing.T) {
 		"((a = {c}))", "echo $(( {c} ))", "a[{c}]=1", "[[ {c} -eq 1 ]]", "[[ -v {c} ]]", "let a={c}",
 		"cat <<{c}\nx\n", "x >&{c}", "x 2>&1{c}", "f() { echo `{c}`; }", "echo @({c})", "{c}() { :; }",
 		"echo 'a\r\n' {c}", "echo {u:`} {c} `", "echo {u:$(} '{c} )'", "echo $\\\n{c}", "echo $\\\n\\\n{c}",
+		`echo $'\'' {c}`, `printf $'it\'s %s' {c}`, "x=$'\\''\necho {c}",
 	} {
 		t.Run(text, func(t *testing.T) {
 			if accepted(text) {

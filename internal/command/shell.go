@@ -57,6 +57,8 @@ func ParseShell(text string) ([]Part, error) {
 		return posix, nil
 	case posixErr == nil && !bashOnlyRE.MatchString(text):
 		return posix, nil
+	case bashErr == nil && unclosed != nil:
+		guess(text, parts, "shells do not agree on what is quoted")
 	case bashErr == nil:
 		return bash, nil
 	case unclosed != nil:
