@@ -237,7 +237,8 @@ func skipBrackets(text []byte, i int) int {
 var bracketsRE = regexp.MustCompile(`^([\[(]+)\s*([^\s,\[\]()]+)\s*,?\s*([\])]+)\s*(\S*)`)
 
 // measuredRE finds a number in brackets with its deviation: "[0.93 ± 0.01]", "(0.93 (+/- 0.01))", "[0.93(1)]".
-var measuredRE = regexp.MustCompile(`^[\[(][^\s,\[\]()]*(?:\.\d*\(\d+\)|\s*` + spreadRE + `|\s*\(\s*` + spreadRE + `\s*\))\s*,?\s*[\])]`)
+var measuredRE = regexp.MustCompile(`^[\[(][^\s,\[\]()]*` +
+	`(?:\.\d*\(\d+\)|\s*` + spreadRE + `|\s*\(\s*` + spreadRE + `\s*\))\s*,?\s*[\])]`)
 
 const spreadRE = `(?:±|\+/-|\+-)\s*[^\s,\[\]()]+`
 

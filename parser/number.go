@@ -84,7 +84,7 @@ func scanValue(text []byte, mode numberMode) number {
 	if n.kind != finite || mode.ratio {
 		return n
 	}
-	rest := bytes.TrimLeft(text[n.size:], " \t)]")
+	rest := bytes.TrimLeft(text[skipDeviation(text, n.size):], " \t)]")
 	end := thousands(text, n.size)
 	if len(rest) > 0 && (rest[0] >= utf8.RuneSelf || strings.IndexByte("xX*1-=", rest[0]) >= 0) { // for speed
 		if more := moreRE.Find(rest); more != nil {
