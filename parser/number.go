@@ -99,7 +99,8 @@ func scanValue(text []byte, mode numberMode) number {
 
 // powerRE finds a power of ten by which the number before it is multiplied, moreRE also what became of the number.
 var powerRE = regexp.MustCompile(`^(?:[xX×*·⋅][ \t]*)?10(?:\^|\*\*|[⁰¹²³⁴-⁹⁺⁻])\S*`)
-var moreRE = regexp.MustCompile(powerRE.String() + `|^(?:-+>|=>|→)[ \t]*[-+]?\.?\d\S*`)
+var moreRE = regexp.MustCompile(powerRE.String() +
+	`|^(?:-+>|=>|→)[ \t]*[-+` + minuses + `]?\.?(?:\d|∞|(?i:nan|inf|infinity)\b)\S*`)
 
 // thousands gives the end of a number at the start of text that has blanks between its digits, 0 if it
 // has none; size is that of its first digits.
@@ -291,8 +292,10 @@ func skipBlanks(text []byte, i int) int {
 // isMinus knows the minus sign of typesetting, two hyphens, the dash, and the small and the wide
 // minus. Java, ICU and R print them in some locales; directly before a digit they mean what "-" does.
 func isMinus(r rune) bool {
-	return r >= utf8.RuneSelf && strings.ContainsRune("\u2212\u2010\u2011\u2013\ufe63\uff0d", r)
+	return r >= utf8.RuneSelf && strings.ContainsRune(minuses, r)
 }
+
+const minuses = "\u2212\u2010\u2011\u2013\ufe63\uff0d"
 
 // plainMinus writes the minus signs of a token as "-".
 func plainMinus(token []byte) []byte {
