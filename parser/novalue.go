@@ -143,7 +143,7 @@ func (m *searched) tooLong() int {
 func (p *Pattern) mend(token string) string {
 	r := p.rule
 	switch named := r.Metric != "" && r.Dialect == ""; {
-	case strings.ContainsAny(token, ", ") && strings.Trim(token, "0123456789+-., ") == "":
+	case strings.ContainsAny(token, ", ") && strings.Trim(token, "0123456789+-., "+minuses) == "":
 		return "numbers need a decimal point and no separators: run the program with LC_ALL=C, or print one plain number"
 	case strings.Contains(token, "10^") || strings.Contains(token, "10**") || strings.ContainsAny(token, "⁰¹²³⁴⁵⁶⁷⁸⁹"):
 		return "let the program print it as in 1.5e-3"

@@ -114,7 +114,7 @@ func thousands(text []byte, size int) int {
 	return 0
 }
 
-var groupsRE = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?`)
+var groupsRE = regexp.MustCompile(`^[-+` + minuses + `]?[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?`)
 
 // wholeNumber reads a text that is one number and nothing else; its kind is unreadable if it is none.
 func wholeNumber(text []byte) (float64, kind) {

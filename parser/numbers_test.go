@@ -125,6 +125,8 @@ func TestValuesAllWays(t *testing.T) {
 		{"1.5 · 10^-3", none, nil},
 		{"1 234.5", none, nil},
 		{"-1 234 567", none, nil},
+		{"\u22121 234.5", none, nil},
+		{"\u20131 234 567", none, nil},
 		{"1\u00a0234.5", none, nil},
 		{"1\u202f234.5", none, nil},
 		{"0.6 -> 0.4", none, map[int]float64{last: 0.4}},
@@ -170,7 +172,7 @@ func TestHintsForValues(t *testing.T) {
 		separators = "numbers need a decimal point and no separators: run the program with LC_ALL=C, or print one plain number"
 	)
 	for text, want := range map[string]string{
-		"1.5 x 10^-3": power, "1.5×10⁻³": power, "1 234.5": separators, "1\u202f234.5": separators,
+		"1.5 x 10^-3": power, "1.5×10⁻³": power, "1 234.5": separators, "\u22121 234.5": separators, "1\u202f234.5": separators,
 		"0.6 -> 0.4": "if a part of it is the value, find it by regex, with a group around that part",
 	} {
 		t.Run(text, func(t *testing.T) {
