@@ -353,6 +353,10 @@ func TestPowersBehindGroups(t *testing.T) {
 		{`loss (\S+) x 10\^-3`, "1.5 x 10^-3", 1.5},
 		{`loss (\S+)`, "0.6 -> 0.4", 0.6},
 		{`loss (\S+)`, "0.5 x 10 runs", 0.5},
+		{`loss (\S+)`, "0.5 e-mail", 0.5},
+		{`loss ([\d.]+)`, "0.5d", 0.5},
+		{`loss([ \d.]+)`, "  0.5  ", 0.5},
+		{`loss (\d+)`, "5 D-3", 5},
 	} {
 		t.Run(c.expr+" "+c.text, func(t *testing.T) {
 			got, err := read(t, parser.Rule{Regex: c.expr}, parser.Stdout, "loss 7\nloss "+c.text+"\n")

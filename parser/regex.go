@@ -74,8 +74,10 @@ func (m *regexMatcher) match(l line, found []occurrence) []occurrence {
 // read reads the number that a group captured. A capture that is only a part
 // of a number is not read: `loss=([\d.]+)` captures "1" of "loss=1e-05".
 func (m *regexMatcher) read(l line, start, end int) occurrence {
-	o := occurrence{kind: unreadable, at: start, end: end}
 	token := bytes.TrimSpace(l.text[start:end])
+	start += bytes.Index(l.text[start:end], token)
+	end = start + len(token)
+	o := occurrence{kind: unreadable, at: start, end: end}
 	if whole, partial := wholeNumberAround(l.text, start, end); partial {
 		o.at, o.end, o.part = whole[0], whole[1], string(token)
 		return o
@@ -92,18 +94,24 @@ func (m *regexMatcher) read(l line, start, end int) occurrence {
 }
 
 // goesOn reports where the number ends of which the captured token is only the beginning, 0 if it is all of it:
-// before a power of ten, or before a sign that some locales and languages put between digits. An expression that
+// before a power of ten or an exponent, or before a sign that some locales and languages put between digits. An expression that
 // has the power or the sign itself knows of it.
 func (m *regexMatcher) goesOn(text, token []byte, end int) int {
 	rest, expr := bytes.TrimLeft(text[end:], " \t"), m.re.String()
 	if size := len(powerRE.Find(rest)); size > 0 && !strings.Contains(expr, "10") {
 		return len(text) - len(rest) + size
 	}
+	if size := max(exponentApart(text[end:]), len(fortranRE.Find(text[end:]))); size > 0 {
+		return end + size
+	}
 	if bytes.IndexByte(token, '.') >= 0 || end+1 >= len(text) || strings.IndexByte(",'_", text[end]) < 0 || !isDigit(text[end+1]) || strings.IndexByte(expr, text[end]) >= 0 {
 		return 0
 	}
 	return skipDigits(text, end+1)
 }
+
+// fortranRE finds an exponent in double precision, as that of 1.5D-03.
+var fortranRE = regexp.MustCompile(`^[dD][-+]\d+`)
 
 // wholeNumberAround looks for a longer number of another value of which
 // text[start:end] is only a part.
