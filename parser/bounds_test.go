@@ -257,6 +257,8 @@ func TestReadingInTooLongJSON(t *testing.T) {
 	const long = parser.MaxLine / 6
 	growing := line(1, 10, 0.9) + line(2, long, 0.7) + line(3, long, 0.5)
 	lines := "{\n\"loss\": 0.9}\n{\"history\": [\n" + strings.Repeat("0.25,\n", 4<<20/6) + "0],\n\"loss\": 0.5}\n"
+	objects := "{\n\"history\": [\n" + strings.Repeat("{\"loss\": 0.25},\n", 4<<20/15+1000) +
+		"{\"loss\": 0.3}],\n\"loss\": 0.5}\n"
 	for _, c := range []struct {
 		rule  parser.Rule
 		log   string
@@ -272,6 +274,11 @@ func TestReadingInTooLongJSON(t *testing.T) {
 		{parser.Rule{Metric: "epoch"}, growing, 3, 0}, // before what is too long
 		{parser.Rule{Metric: "loss"}, "loss=0.9\n" + strings.Repeat("noise ", long) + "\n", 0.9, 0},
 		{parser.Rule{JSON: "loss"}, lines, 0, 3},
+		{parser.Rule{JSON: "loss"}, "{\"loss\": 0.9}\n" + objects, 0, 2},
+		{parser.Rule{JSON: "loss", Pick: "min"}, "{\"loss\": 0.9}\n" + objects, 0, 2},
+		{parser.Rule{JSON: "loss"}, objects + "{\"loss\": 0.4}\n", 0.4, 0},
+		{parser.Rule{JSON: "loss"}, strings.TrimSuffix(objects, "\n") + "{\"loss\": 0.4}\n", 0.4, 0},
+		{parser.Rule{JSON: "loss"}, strings.TrimSuffix(objects, ",\n\"loss\": 0.5}\n") + "\n{\"loss\":\n0.4}\n", 0.4, 0},
 	} {
 		t.Run(fmt.Sprintf("%+v of %d bytes", c.rule, len(c.log)), func(t *testing.T) {
 			result, err := read(t, c.rule, parser.Stdout, c.log)
@@ -283,5 +290,9 @@ func TestReadingInTooLongJSON(t *testing.T) {
 				t.Errorf("%+v: got %v, %v; want none", c.rule, result.Value, err)
 			}
 		})
+	}
+	const want = `no JSON value at "loss" in 280624 lines of stdout; the JSON text on line 1 is longer than can be read`
+	if _, err := read(t, parser.Rule{JSON: "loss"}, parser.Stdout, objects); err == nil || err.Error() != want {
+		t.Errorf("got %v; want %s", err, want)
 	}
 }

@@ -24,7 +24,8 @@ type jsonMatcher struct {
 	text    []byte // of a text over several lines: what there is so far
 	start   int    // its line
 	shape   jsonShape
-	tooLong int // line of the last text that was too long
+	lost    bool // the text is too long: it is followed to its end, since what is nested in it is no text
+	tooLong int  // line of the last text that was too long
 }
 
 // jsonSearch is the search for one metric in the texts of a matcher.
@@ -43,17 +44,19 @@ type jsonSearch struct {
 func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
 	const attempts = 16 // braces that open no JSON
 	at := 0
-	if len(m.text) > 0 {
+	if len(m.text) > 0 || m.lost {
 		size, complete, valid := m.shape.feed(l.text)
 		if valid && !complete {
 			m.hold(l, l.text)
 			return found
 		}
-		if complete {
+		if complete && !m.lost {
 			found = m.decode(append(m.text, l.text[:size]...), m.start, 0, found)
+		}
+		if complete {
 			at = size
 		}
-		m.text = m.text[:0] // if it was no JSON after all, this line may be
+		m.text, m.lost = m.text[:0], false // if it was no JSON after all, this line may be
 	}
 	first, last := skipBlanks(l.text, at), len(trimBlanks(l.text))-1
 	for failed := 0; ; {
@@ -85,9 +88,11 @@ func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
 // hold keeps a line of a text over several lines, or gives the text up if it is
 // too long.
 func (m *jsonMatcher) hold(l line, text []byte) {
-	m.text = append(append(m.text, text...), '\n')
+	if !m.lost {
+		m.text = append(append(m.text, text...), '\n')
+	}
 	if l.cut || len(m.text) > maxDocument {
-		m.text = m.text[:0]
+		m.text, m.lost = m.text[:0], !l.cut // of a cut line nobody knows how it goes on
 		m.tooLong = m.start
 	}
 }

@@ -94,7 +94,7 @@ func (s *Scanner) Unended(metric int) bool {
 	ends := ""
 	switch why := s.metrics[metric].why.(type) {
 	case *jsonSearch:
-		if len(why.texts.text) > 0 {
+		if len(why.texts.text) > 0 || why.texts.lost {
 			return true
 		}
 		ends = why.texts.ends

@@ -1,6 +1,7 @@
 package parser_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/parser"
@@ -60,11 +61,12 @@ func TestUnended(t *testing.T) {
 		{parser.Rule{JSON: "loss"}, "{\"loss\": 0.5}\n{\"loss\": 0.", true},
 		{parser.Rule{JSON: "loss"}, "{\"loss\": 0.5}\nlog: {\"loss\": 0.", true},
 		{parser.Rule{JSON: "loss"}, "{\n\"a\": {\"loss\": 0.5},\n", true},
+		{parser.Rule{JSON: "loss"}, "{\n" + strings.Repeat("\"a\": {\"loss\": 0.5},\n", 4<<20/20+1000), true}, // too long
 		{parser.Rule{JSON: "loss"}, "{\n\"loss\": 0.5\n}", false},
 		{parser.Rule{Dialect: "tune-metric", Metric: "loss"}, `[tune-metric]: {"loss": 0.31}`, false},
 		{parser.Rule{Dialect: "tune-metric", Metric: "loss"}, `[tune-metric]: {"loss": 0.3`, true},
 	} {
-		t.Run(c.text, func(t *testing.T) {
+		t.Run(c.text[:min(len(c.text), 50)], func(t *testing.T) {
 			scanner := parser.NewCollector(compile([]parser.Rule{c.rule})...).Scanner(parser.Stdout, nil)
 			if _, err := scanner.Write([]byte(c.text)); err != nil {
 				t.Fatal(err)
