@@ -94,8 +94,8 @@ func (m *regexMatcher) read(l line, start, end int) occurrence {
 }
 
 // goesOn reports where the number ends of which the captured token is only the beginning, 0 if it is all of it:
-// before a power of ten or an exponent, or before a sign that some locales and languages put between digits. An expression that
-// has the power or the sign itself knows of it.
+// before a power of ten, an exponent, or a sign that some locales and languages put between digits. An expression
+// that has the power or the sign itself knows of it.
 func (m *regexMatcher) goesOn(text, token []byte, end int) int {
 	rest, expr := bytes.TrimLeft(text[end:], " \t"), m.re.String()
 	if size := len(powerRE.Find(rest)); size > 0 && !strings.Contains(expr, "10") {
