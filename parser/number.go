@@ -313,6 +313,9 @@ func plainMinus(token []byte) []byte {
 // skipDeviation goes past the deviation of a number that ends at i: "± 0.01", "+/- 0.01",
 // perhaps in parentheses, and the "(1)" of 0.93(1). Without one it stays there.
 func skipDeviation(text []byte, i int) int {
+	if next := skipBlanks(text, i); next == len(text) || strings.IndexByte("(+\xc2", text[next]) < 0 { // for speed
+		return i
+	}
 	glued, whole := lastDigitsRE.Find(text[i:]), bytes.TrimRight(text[:i], "0123456789")
 	if glued != nil && bytes.HasSuffix(whole, []byte(".")) {
 		return i + len(glued)
