@@ -143,21 +143,29 @@ func (h *hooks) call(event, command string, log *os.File, a aftermath) error {
 	err := cmd.Run()
 	switch {
 	case a.life.Err() != nil:
-		return errors.New("killed when the study was stopped")
+		err = errors.New("killed when the study was stopped")
 	case ctx.Err() != nil:
-		return fmt.Errorf("killed after %v", a.config.Timeout)
-	case cmd.Process == nil:
-		return err
+		err = fmt.Errorf("killed after %v", a.config.Timeout)
 	}
-	for ended := time.Now(); syscall.Kill(-cmd.Process.Pid, 0) == nil; time.Sleep(requestLook / 10) {
-		if time.Since(ended) > cmd.WaitDelay {
-			if cmd.Cancel() == nil && err == nil {
-				err = errors.New("it left processes in the background, which were ended: let it wait for them")
-			}
+	for ended := time.Now(); cmd.Process != nil && remain(cmd.Process.Pid); time.Sleep(requestLook / 10) {
+		past := time.Since(ended)
+		if past > 2*cmd.WaitDelay {
 			break
+		}
+		if past > cmd.WaitDelay && cmd.Cancel() == nil && err == nil {
+			err = errors.New("it left processes in the background, which were ended: let it wait for them")
 		}
 	}
 	return err
+}
+
+// remain reports whether processes of a hook's group are left. Those that have ended are reaped, as
+// this process may be the new parent of all orphans below it.
+func remain(group int) bool {
+	for n, err := 1, error(nil); n > 0 || err == syscall.EINTR; {
+		n, err = syscall.Wait4(-group, nil, syscall.WNOHANG, nil)
+	}
+	return syscall.Kill(-group, 0) == nil
 }
 
 // end waits until all is done, and serves meanwhile what the hooks ask of the study. StopNow
