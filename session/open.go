@@ -214,7 +214,7 @@ func (s *Study) start(torn string, change *study.ConfigChanged, mended *study.Re
 	}
 	begun.Shares = s.sharer != nil
 	if s.earlier == nil { // a crash may have come before they were all recorded
-		if s.earlier, err = s.state.Config.ReadEarlier(len(s.state.Earlier)); err != nil {
+		if s.earlier, err = c.ReadEarlier(len(s.state.Earlier)); err != nil {
 			return err
 		}
 	}
