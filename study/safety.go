@@ -97,11 +97,12 @@ func (s *State) watchSafety(t *Trial) {
 		return
 	}
 	v, ok := t.Metrics.Get(c.Metric)
-	if t.Cut != nil && t.Cut.Metric == c.Metric { // stopped at a reading, which may be no metric of a trial that has no value
-		v, ok = t.Cut.Reading.Value, true
+	broke, seen := v, ok
+	if t.limited() && t.Cut.Metric == c.Metric { // stopped at a reading, which may be no metric of a trial that has no value
+		broke, seen = t.Cut.Reading.Value, true
 	}
-	if ok && o.breach == nil && t.Number > s.before && t.Origin != optimizer.OriginGiven && c.over(v)-c.Noise-printed*math.Abs(v) > 0 {
-		o.breach, o.broke = t, v
+	if seen && o.breach == nil && t.Number > s.before && t.Origin != optimizer.OriginGiven && c.over(broke)-c.Noise-printed*math.Abs(broke) > 0 {
+		o.breach, o.broke = t, broke
 	}
 	if !t.Succeeded() {
 		return
