@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/inbox"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -86,4 +88,38 @@ func TestRecommendationAfterAQuestionWasCutShort(t *testing.T) {
 			t.Errorf("recommended %+v", r)
 		}
 	})
+}
+
+// Values that are enqueued while the optimizer finds nothing else to try are tried before the end.
+func TestEnqueuedWhileAllIsTried(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		asked := 0
+		st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola},
+			Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
+				o, err := newFakeOptimizer(sp, seed, set)
+				return exhausted{o, func() {
+					if asked++; asked == 1 {
+						if _, err := inbox.Leave(layout.Of(dir), wish(0.25)); err != nil {
+							t.Error(err)
+						}
+					}
+				}}, err
+			}})
+		if len(st.Order) != 1 || times(st, 0.25) != 1 || len(st.Queue) > 0 || st.Closed.Why != study.EndExhausted {
+			t.Errorf("%d trials, %v wait: %+v", len(st.Order), st.Queue, st.Closed)
+		}
+		noneWait(t, dir)
+	})
+}
+
+// exhausted finds nothing to try, after it has told of each question.
+type exhausted struct {
+	optimizer.Optimizer
+	asked func()
+}
+
+func (e exhausted) Ask(context.Context, optimizer.Query) (optimizer.Proposal, error) {
+	e.asked()
+	return optimizer.Proposal{}, optimizer.ErrExhausted
 }

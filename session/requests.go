@@ -109,6 +109,10 @@ func (l *loop) admit(e study.Event) error {
 func (l *loop) adapt(e study.Event) {
 	l.study.unlearn(e)
 	switch e := e.(type) {
+	case study.Enqueued:
+		if l.ending == nil || l.ending.Why != study.EndExhausted {
+			return
+		}
 	case study.Excluded:
 		l.watchOn()
 	case study.Included:
