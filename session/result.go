@@ -96,8 +96,14 @@ func (t trace) sum(path string) string {
 func (was trace) same(now trace, path string) bool {
 	if was.Copied {
 		const second = int64(time.Second)
-		coarse := now.MTime%second == 0 && now.MTime/second == was.MTime/second // the copy's file system keeps no more
-		return was.There && now.There && was.Size == now.Size && (was.MTime == now.MTime || coarse)
+		apart := max(now.MTime-was.MTime, was.MTime-now.MTime)
+		switch { // the copy's file system may keep no more than seconds, or other steps, of which only the content tells
+		case !was.There || !now.There || was.Size != now.Size:
+			return false
+		case apart == 0 || now.MTime%second == 0 && now.MTime/second == was.MTime/second:
+			return true
+		}
+		return now.MTime%100 == 0 && apart <= 2*second && was.Sum != "" && was.Sum == now.sum(path)
 	}
 	content := was.Sum
 	was.Sum = ""

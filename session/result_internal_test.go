@@ -36,6 +36,34 @@ func TestCopiesAreTold(t *testing.T) {
 	}
 }
 
+// A file system that keeps hundreds of nanoseconds, or two seconds, gives a copy another time than its source
+// has: the content tells whether it was written.
+func TestCopiesOfCoarseTimes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "loss.txt")
+	if err := os.WriteFile(path, []byte("loss=1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sum := trace{There: true, Size: 7}.sum(path)
+	for name, c := range map[string]struct {
+		time int64
+		sum  string
+		want bool
+	}{
+		"100 ns":                 {5_123_456_700, sum, true},
+		"10 ms":                  {5_130_000_000, sum, true},
+		"2 s":                    {6_000_000_000, sum, true},
+		"other content":          {5_130_000_000, "another", false},
+		"content that is long":   {5_130_000_000, "", false},
+		"seconds later":          {7_130_000_000, sum, false},
+		"a time to a nanosecond": {5_130_000_001, sum, false},
+	} {
+		was := trace{There: true, Copied: true, Size: 7, MTime: 5_123_456_789, Sum: c.sum}
+		if got := was.same(trace{There: true, Size: 7, MTime: c.time}, path); got != c.want {
+			t.Errorf("%s: as it was: %v; want %v", name, got, c.want)
+		}
+	}
+}
+
 // A network's file system is another device on another machine, or once it is mounted again.
 func TestOtherDevice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "loss.txt")
