@@ -42,10 +42,13 @@ type aftermath struct {
 
 func newHooks(s *Study) *hooks {
 	h := &hooks{study: s, keep: keeper{study: s, cleared: map[int]*leftover{}}}
-	h.life, h.kill = context.WithCancel(context.Background())
+	h.live()
 	h.feed = newFeed(h.do, func(p any) { s.opts.Log.Error("what follows a record was not done", "error", panicked("a hook", p)) })
 	return h
 }
+
+// live lets the hooks that follow be ended by no Run.
+func (h *hooks) live() { h.life, h.kill = context.WithCancel(context.Background()) }
 
 // begin has the hooks end with the context of a Run, and with its stop.
 func (h *hooks) begin(ctx context.Context) {
@@ -188,6 +191,8 @@ func (h *hooks) end(stop <-chan Stop) {
 				h.kill()
 			}
 		case <-h.feed.shown: // the last one's, also of what has been served meanwhile
+			h.kill()
+			h.live()
 			return
 		}
 	}

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -299,5 +300,25 @@ echo > mine;  else echo ran >> ran; echo printed; fi`
 				t.Errorf("the log says\n%s", log)
 			}
 		})
+	}
+}
+
+// The end of a Run ends the hooks that it has left, and none that follow.
+func TestHooksAfterAStoppedRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	cfg := config()
+	cfg.Dir, cfg.Budget.Trials, cfg.Hooks = filepath.Dir(dir), 1, &study.Hooks{Trial: "echo $LBOTUNE_TRIAL", Timeout: study.Duration(time.Hour)}
+	s := open(t, dir, &cfg, &fakeLauncher{program: parabola})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Run(ctx, nil); !errors.Is(err, session.ErrStopped) {
+		t.Fatal(err)
+	}
+	err := s.Try(t.Context(), func(study.Trial) (study.Metrics, error) { return study.Metrics{"loss": 1}, nil })
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(layout.Study(dir).HookLog()); err != nil || string(got) != "1\n" {
+		t.Errorf("the hook was told %q: %v", got, err)
 	}
 }
