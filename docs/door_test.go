@@ -78,6 +78,7 @@ var otherPaths = map[string]string{
 	"session askStdbuf":               "a library of the system",
 	"session heldElsewhere":           "/proc",
 	"session linkedEntries":           "the sources",
+	"session leaves":                  "the sources",
 	"session sizeOf":                  "the sources",
 	"session look":                    "the directory in which trials run",
 	"session isDir":                   "the study's directory, and where trials run",

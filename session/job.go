@@ -183,13 +183,36 @@ const (
 	isolateAll   = 256 << 20 // of all that is copied
 )
 
-// apart refuses a result that isolated trials would share.
+// apart refuses a result that trials with sources of their own would share.
 func (s *Study) apart(c *study.Config) error {
-	if m, shared := c.SharedResult(s.linked...); shared && c.Run.SlotCount() > 1 {
-		return &LayoutError{fmt.Errorf("isolate: %s leads to the same place for all trials, of which %d would run at a time: "+
+	linked := func(inside string) bool {
+		return s.leaves(absolute(c.Dir, c.Run.Sources.From), inside, maxLinks)
+	}
+	if m, shared := c.SharedResult(linked); shared && c.Run.SlotCount() > 1 {
+		return &LayoutError{fmt.Errorf("sources: %s leads to the same place for all trials, of which %d would run at a time: "+
 			"keep the result of %s elsewhere", m.File, c.Run.SlotCount(), m.Name)}
 	}
 	return nil
+}
+
+// maxLinks is how many links are followed, as by Linux: more are a circle.
+const maxLinks = 40
+
+// leaves reports whether the links on the way to a path in the sources lead out of a trial's copy of them.
+func (s *Study) leaves(from, path string, most int) bool {
+	if entry, _, _ := strings.Cut(path, "/"); slices.Contains(s.linked, entry) {
+		return true
+	}
+	for i, c := range path {
+		if c != '/' {
+			continue
+		}
+		if to, err := os.Readlink(filepath.Join(from, path[:i])); err == nil {
+			next := filepath.Join(filepath.Dir(path[:i]), to)
+			return most == 0 || filepath.IsAbs(to) || !filepath.IsLocal(next) || s.leaves(from, filepath.Join(next, path[i:]), most-1)
+		}
+	}
+	return false
 }
 
 // linkedEntries lists the entries of the working directory that isolated trials share because

@@ -243,9 +243,11 @@ func (s *Study) prepare() error {
 	if err := checkSources(c.Run.Sources, s.layout, c.Dir); err != nil {
 		return err
 	}
-	if src := c.Run.Sources; src != nil && src.Mode == "isolate" && s.opts.Launcher != nil {
-		if s.linked, err = linkedEntries(c.Dir, s.layout); err != nil {
-			return err
+	if src := c.Run.Sources; src != nil && s.opts.Launcher != nil {
+		if src.Mode == "isolate" {
+			if s.linked, err = linkedEntries(c.Dir, s.layout); err != nil {
+				return err
+			}
 		}
 		if err := s.apart(&c); err != nil {
 			return err

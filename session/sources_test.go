@@ -79,6 +79,40 @@ func TestSharedResultOfIsolated(t *testing.T) {
 	}
 }
 
+// Nor does it lie behind a link in the sources that leads out of the copy, at any depth.
+func TestSharedResultBehindALink(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "out", "own"), 0o700), os.Symlink(elsewhere, filepath.Join(dir, "out", "far")),
+		os.Symlink("../..", filepath.Join(dir, "out", "up")), os.Symlink("own", filepath.Join(dir, "out", "near")),
+		os.Symlink(elsewhere, filepath.Join(dir, "top")), os.Symlink("../out/far", filepath.Join(dir, "out", "along")),
+		os.Symlink("out/own", filepath.Join(dir, "within")), os.Symlink("circle", filepath.Join(dir, "out", "circle")), os.Symlink("../top", filepath.Join(dir, "out", "back"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		file, mode string
+		workers    int
+		refused    bool
+	}{
+		{"top/loss", "copy", 2, true}, {"out/far/loss", "copy", 2, true}, {"out/far/loss", "isolate", 2, true}, {"out/up/loss", "copy", 2, true},
+		{"out/along/loss", "copy", 2, true}, {"out/back/loss", "isolate", 2, true}, {"out/circle/loss", "copy", 2, true},
+		{"within/loss", "isolate", 2, true}, {"within/loss", "copy", 2, false},
+		{"out/far/loss", "copy", 1, false}, {"out/far/loss{trial}", "copy", 2, false}, {"out/near/loss", "copy", 2, false}, {"out/own/loss", "isolate", 2, false},
+	} {
+		t.Run(c.mode+" "+c.file, func(t *testing.T) {
+			cfg := isolated(dir, c.mode)
+			cfg.Run.Cwd, cfg.Run.Workers, cfg.Metrics[0].File = "{trial_dir}/sources", c.workers, c.file
+			cfg.Metrics[0].Rule.Source = parser.File
+			s, err := session.Open(cfg, session.Options{Dir: filepath.Join(t.TempDir(), "s"), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
+			if wrong := (*session.LayoutError)(nil); c.refused != errors.As(err, &wrong) || !c.refused && err != nil {
+				t.Errorf("%d workers: %v", c.workers, err)
+			}
+			if err == nil {
+				s.Close()
+			}
+		})
+	}
+}
+
 // Where a file goes away while a trial's copy of the sources is made, as those of editors do, the copy
 // is made again: that is no failure of the trial's.
 func TestSourcesThatChange(t *testing.T) {

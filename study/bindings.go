@@ -126,8 +126,9 @@ func (c *Config) Paste(b *command.Bindings, here string) (string, error) {
 var ownPlaceholders = []string{"trial", "trial_dir", "slot", "seed", "checkpoint_dir", "params_file"}
 
 // SharedResult returns the first metric that trials which ran at the same time would
-// write to one file. Of isolated sources they share hidden directories and what is linked.
-func (c *Config) SharedResult(linked ...string) (m Metric, shared bool) {
+// write to one file. Of copied sources they share what is behind a link, as linked says if it is
+// known, and of isolated ones hidden directories, too.
+func (c *Config) SharedResult(linked func(inside string) bool) (m Metric, shared bool) {
 	own := func(p command.Part) bool { return p.IsPlaceholder() && slices.Contains(ownPlaceholders, p.Name) }
 	for _, m := range c.Metrics {
 		path := m.File
@@ -137,8 +138,8 @@ func (c *Config) SharedResult(linked ...string) (m Metric, shared bool) {
 		inside, ok := strings.CutPrefix(filepath.Clean(path), filepath.Join("{trial_dir}", layout.SourcesName)+"/")
 		if src := c.Run.Sources; ok && src != nil {
 			entry, _, deeper := strings.Cut(inside, "/")
-			leads := deeper && entry[0] == '.' || entry == "node_modules" || slices.Contains(linked, entry)
-			if src.Mode == "link" || src.Mode == "isolate" && leads {
+			leads := deeper && entry[0] == '.' || entry == "node_modules"
+			if src.Mode == "link" || src.Mode == "isolate" && leads || linked != nil && linked(inside) {
 				path = inside
 			}
 		}

@@ -195,7 +195,7 @@ func TestSharedResult(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			cfg := config()
 			cfg.Run.Cwd, cfg.Metrics[0].File = c.cwd, file
-			if m, shared := cfg.SharedResult(); shared != c.shared || shared && m.Name != "loss" {
+			if m, shared := cfg.SharedResult(nil); shared != c.shared || shared && m.Name != "loss" {
 				t.Errorf("%s in %q: shared by %q, %v", file, c.cwd, m.Name, shared)
 			}
 		})
@@ -227,7 +227,7 @@ func TestSharedResultInLinkedSources(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			cfg := config()
 			cfg.Run.Cwd, cfg.Metrics[0].File, cfg.Run.Sources = c.cwd, file, &study.Sources{From: "src", Mode: c.mode}
-			if _, shared := cfg.SharedResult("data"); shared != c.shared {
+			if _, shared := cfg.SharedResult(func(inside string) bool { return strings.HasPrefix(inside, "data/") }); shared != c.shared {
 				t.Errorf("%s in %q, %s: shared %v", file, c.cwd, c.mode, shared)
 			}
 		})

@@ -142,7 +142,7 @@ func (s *State) adjusted(r Request) (Event, error) {
 		if n := now.Run.SlotCount(); n != r.Workers {
 			return nil, fmt.Errorf("the study has slots for %d trials at a time, and not for %d", n, r.Workers)
 		}
-		if m, shared := now.SharedResult(); shared && r.Workers > 1 {
+		if m, shared := now.SharedResult(nil); shared && r.Workers > 1 {
 			return nil, fmt.Errorf("%d trials at a time would write the same file %q for %s", r.Workers, m.File, m.Name)
 		}
 	}

@@ -241,7 +241,7 @@ func (c *check) measured() {
 	unknown := cmp.Or(cfg.Optimizer.Method, "lbo") != "lbo" || len(cfg.Limits()) > 0 || cfg.Safety != nil || cfg.Prune != nil || len(cfg.WarmStart) > 0
 	c.when(cfg.Budget.bounded() && !cfg.Several() && unknown, "write patience = 20 in its place",
 		"what is left to gain is known to method lbo alone, and not beside constraints, safety, [prune] or warm_start", "budget", "regret")
-	if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() > 1 {
+	if m, shared := cfg.SharedResult(nil); shared && cfg.Run.SlotCount() > 1 {
 		c.at(`write file = "{trial_dir}/result.json", and have the program write there`,
 			fmt.Sprintf("%d trials at a time would write the same file %q", cfg.Run.SlotCount(), m.File), "metrics", m.Name, "file")
 	}

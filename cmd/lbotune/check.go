@@ -50,7 +50,7 @@ SPEC does not say how to find the metric, --smoke lists the candidates.`,
 			if smoke != "" && smoke != smokeMiddle && smoke != smokeAll {
 				return asUsage(fmt.Errorf("--smoke=%s: allowed are %s and %s", smoke, smokeMiddle, smokeAll))
 			}
-			if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() == 1 {
+			if m, shared := cfg.SharedResult(nil); shared && cfg.Run.SlotCount() == 1 {
 				fmt.Fprintf(g.err, "warning: every trial writes the same file %q for %s: a trial that writes nothing fails, and only one can run at a time; "+
 					"write file = \"{trial_dir}/result.json\" instead\n", m.File, oneLine(m.Name))
 			}

@@ -183,7 +183,7 @@ func runnable(cfg *study.Config) error {
 	if err := cmp.Or(findGPUs(cfg), checkSecrets(cfg)); err != nil {
 		return err
 	}
-	if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() > 1 {
+	if m, shared := cfg.SharedResult(nil); shared && cfg.Run.SlotCount() > 1 {
 		return hinted(usagef("%d trials at a time would write the same file %q for %s", cfg.Run.SlotCount(), m.File, m.Name),
 			`run one at a time, or write file = "{trial_dir}/result.json"`)
 	}
