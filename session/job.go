@@ -203,7 +203,7 @@ func (s *Study) leaves(from, path string, most int) bool {
 	if entry, _, _ := strings.Cut(path, "/"); slices.Contains(s.linked, entry) {
 		return true
 	}
-	for i, c := range path {
+	for i, c := range path + "/" {
 		if c != '/' {
 			continue
 		}

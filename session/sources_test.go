@@ -95,7 +95,7 @@ func TestSharedResultBehindALink(t *testing.T) {
 	}{
 		{"top/loss", "copy", 2, true}, {"out/far/loss", "copy", 2, true}, {"out/far/loss", "isolate", 2, true}, {"out/up/loss", "copy", 2, true},
 		{"out/along/loss", "copy", 2, true}, {"out/back/loss", "isolate", 2, true}, {"out/circle/loss", "copy", 2, true},
-		{"within/loss", "isolate", 2, true}, {"within/loss", "copy", 2, false},
+		{"within/loss", "isolate", 2, true}, {"within/loss", "copy", 2, false}, {"out/far", "copy", 2, true},
 		{"out/far/loss", "copy", 1, false}, {"out/far/loss{trial}", "copy", 2, false}, {"out/near/loss", "copy", 2, false}, {"out/own/loss", "isolate", 2, false},
 	} {
 		t.Run(c.mode+" "+c.file, func(t *testing.T) {

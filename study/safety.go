@@ -98,8 +98,10 @@ func (s *State) watchSafety(t *Trial) {
 	}
 	v, ok := t.Metrics.Get(c.Metric)
 	broke, seen := v, ok
-	if t.limited() && t.Cut.Metric == c.Metric { // stopped at a reading, which may be no metric of a trial that has no value
-		broke, seen = t.Cut.Reading.Value, true
+	if t.Cut != nil && t.Cut.Metric == c.Metric { // stopped at a reading, in whichever attempt
+		if x := t.Cut.Reading.Value; !seen || c.over(x) > c.over(v) {
+			broke, seen = x, true
+		}
 	}
 	if seen && o.breach == nil && t.Number > s.before && t.Origin != optimizer.OriginGiven && c.over(broke)-c.Noise-printed*math.Abs(broke) > 0 {
 		o.breach, o.broke = t, broke

@@ -91,16 +91,19 @@ func TestStoppedAtTheSafetyLimit(t *testing.T) {
 	}
 }
 
-// What an attempt broke the limit with that did not end the trial disproves no constant: the trial's value is that of a later attempt.
+// The reading at which an attempt was stopped may break the limit, whatever became of the trial. It disproves no
+// constant: slopes are those of the trials' values.
 func TestSafetyOfALaterAttempt(t *testing.T) {
-	for cut, want := range map[int]string{1: "", 2: "trial 2 broke the safety limit: loss = 5.5, above 5; to go on"} {
-		st := safely(t, nil)
-		measure(t, st, optimizer.OriginDefault, 0, 1)
-		apply(t, st, study.Proposed{Trial: 2, Told: 1, Pending: []int{}, Origin: optimizer.OriginModel, Values: values(0.5, 3)})
-		apply(t, st, study.Cut{Trial: 2, Attempt: cut, Metric: "loss", Reading: study.Reading{Step: 1, Value: 5.5}, Why: "over"})
-		apply(t, st, study.Finished{Trial: 2, Attempt: 2, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 2}})
-		if got := st.Unsafe(); !strings.HasPrefix(got, want) || want == "" && got != "" {
-			t.Errorf("cut in attempt %d: %q; want %q", cut, got, want)
+	for reading, want := range map[float64]string{4.5: "", 5.5: "trial 2 broke the safety limit: loss = 5.5, above 5; to go on"} {
+		for attempt := 1; attempt <= 2; attempt++ {
+			st := safely(t, nil)
+			measure(t, st, optimizer.OriginDefault, 0, 1)
+			apply(t, st, study.Proposed{Trial: 2, Told: 1, Pending: []int{}, Origin: optimizer.OriginModel, Values: values(0.5, 3)})
+			apply(t, st, study.Cut{Trial: 2, Attempt: attempt, Metric: "loss", Reading: study.Reading{Step: 1, Value: reading}, Why: "over"})
+			apply(t, st, study.Finished{Trial: 2, Attempt: 2, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 2}})
+			if got := st.Unsafe(); !strings.HasPrefix(got, want) || want == "" && got != "" {
+				t.Errorf("cut at %v in attempt %d: %q; want %q", reading, attempt, got, want)
+			}
 		}
 	}
 }
