@@ -48,8 +48,9 @@ type simRun struct {
 	began time.Time
 	term  chan struct{} // closed to ask it to end
 	asked func()
-	shut  bool          // the machine itself asks it to end
-	over  chan struct{} // closed at its end
+	why   func(*runner.Exit) // lbotune has asked it to end
+	shut  bool               // the machine itself asks it to end
+	over  chan struct{}      // closed at its end
 	exit  runner.Exit
 	lost  bool // the power was cut
 }
@@ -183,6 +184,11 @@ func (l *simLauncher) await(ctx context.Context, job runner.Job, r *simRun) (run
 	case <-ctx.Done():
 	case <-job.Kill:
 	}
+	l.mu.Lock()
+	if r.why == nil {
+		r.why = why // written down before it is asked, for whoever comes next
+	}
+	l.mu.Unlock()
 	r.asked()
 	select {
 	case <-r.over:
@@ -191,11 +197,6 @@ func (l *simLauncher) await(ctx context.Context, job runner.Job, r *simRun) (run
 	case <-time.After(job.Grace):
 		l.end(r, 137)
 	}
-	l.mu.Lock()
-	if r.exit.Code > 128 {
-		why(&r.exit)
-	}
-	l.mu.Unlock()
 	return l.ended(r)
 }
 
@@ -216,6 +217,9 @@ func (m *machine) end(r *simRun, code int) {
 		r.exit = runner.Exit{Code: code, Started: r.began, Ended: time.Now(), DiskFull: m.full}
 		if r.shut && code == 143 {
 			r.exit.Signal = "SIGTERM"
+		}
+		if r.why != nil && code > 128 {
+			r.why(&r.exit)
 		}
 		close(r.over)
 	}
