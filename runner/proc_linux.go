@@ -260,10 +260,6 @@ func punchHole(fd int, from, length int64) error {
 
 // dataAt returns where from offset on a file's next data begin, and the next hole, at its end if none.
 func dataAt(fd int, offset int64) (data, hole int64) {
-	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil || st.Blocks*512 >= st.Size {
-		return offset, math.MaxInt64
-	}
 	data, err := unix.Seek(fd, offset, unix.SEEK_DATA)
 	if err != nil {
 		return offset, math.MaxInt64

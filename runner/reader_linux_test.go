@@ -1,12 +1,17 @@
 package runner_test
 
 import (
+	"bytes"
+	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/lbotune/lbotune/runner"
 )
@@ -34,5 +39,31 @@ func TestReadersOfTheRecordLive(t *testing.T) {
 	}
 	if err := reader.Wait(); err == nil || err.Error() != "signal: killed" {
 		t.Errorf("the reader ended by itself: %v", err)
+	}
+}
+
+// Blocks beyond the end of a file, as XFS reserves them for what grows, do not hide its hole.
+func TestHoleBesideReservedBlocks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	const size, unit = 1 << 20, 256 << 10
+	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), size), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	err = errors.Join(unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, unit, unit),
+		unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 2*size, size))
+	if err != nil {
+		t.Skipf("no holes or no reserved blocks on this file system: %v", err)
+	}
+	var heard bytes.Buffer
+	if err := runner.Read(t.Context(), runner.At(path), &heard, math.MaxInt64); err != nil {
+		t.Fatal(err)
+	}
+	if want := size - unit + 1; heard.Len() != want || bytes.IndexByte(heard.Bytes(), 0) >= 0 {
+		t.Errorf("heard %d bytes, %d of them NUL; want %d", heard.Len(), bytes.Count(heard.Bytes(), []byte{0}), want)
 	}
 }

@@ -125,8 +125,8 @@ func TestRenderFile(t *testing.T) {
 	b := &command.Bindings{TrialDir: "/t/it's", Trial: 3,
 		Params: []spaces.Param{{Name: "lr", Kind: spaces.KindFloat, Min: 1e-6, Max: 1}, {Name: "c", Kind: spaces.KindChoice}},
 		Values: spaces.Values{{Name: "lr", Value: spaces.Float(1e-5)}, {Name: "c", Value: spaces.String("1e-5")}}}
-	text := "lr: {lr}\nrates: [{lr},{lr:.3g}]\nout: run-{lr}.txt\nc: {c}\nc: {c:yaml}\ndir: {trial_dir:json}\nn: {trial:toml}\n"
-	want := "lr: 1.0e-05\nrates: [1.0e-05,1.0e-05]\nout: run-1e-05.txt\nc: 1e-5\nc: \"1e-5\"\ndir: \"/t/it's\"\nn: 3\n"
+	text := "lr: {lr}\nrates: [{lr},{lr:.3g}]\nout: run-{lr}.txt\nc: {c}\nc: {c:yaml}\ndir: {trial_dir:json}\nn: {trial:toml}\nlr: {lr:G}\nlr: {lr:.0E}\nlr: {lr:E}\n"
+	want := "lr: 1.0e-05\nrates: [1.0e-05,1.0e-05]\nout: run-1e-05.txt\nc: 1e-5\nc: \"1e-5\"\ndir: \"/t/it's\"\nn: 3\nlr: 1.0E-05\nlr: 1.0E-05\nlr: 1.000000E-05\n"
 	if got, err := (command.File{Text: text}).Render(b); err != nil || got != want {
 		t.Errorf("got %v\n%s\nwant\n%s", err, got, want)
 	}

@@ -73,9 +73,9 @@ func EnvironmentKey(env []string) string {
 // pointed gives a number with an exponent a decimal point: 1e-05 is a string to
 // readers of YAML 1.1, 1.0e-05 is a number to all.
 func pointed(number string) string {
-	mantissa, exponent, ok := strings.Cut(number, "e")
-	if !ok || strings.Contains(mantissa, ".") {
+	e := strings.IndexAny(number, "eE")
+	if e < 0 || strings.Contains(number[:e], ".") {
 		return number
 	}
-	return mantissa + ".0e" + exponent
+	return number[:e] + ".0" + number[e:]
 }

@@ -122,10 +122,12 @@ func (f *Folder) Take(ctx context.Context, needs []Need, open func() []int, told
 	}
 }
 
-// Pace of the looks: the first in line looks often, those behind cannot be next.
+// Pace of the looks: the first in line looks often, those behind cannot be next. Who has not looked for so long
+// that he must be stopped, by Ctrl-Z perhaps, keeps his place and reserves nothing.
 const (
 	lookEvery = 10 * time.Millisecond
 	lookMax   = 250 * time.Millisecond
+	asleep    = 20 * lookMax
 )
 
 // try takes what the need names, all or nothing, but nothing that is reserved for others.
@@ -245,14 +247,13 @@ func (t *turn) leave() {
 // reserve says what nobody behind may take.
 func (t *turn) reserve(names map[string]bool) error {
 	text := strings.Join(slices.Sorted(maps.Keys(names)), "\n")
-	if text == t.said {
-		return nil
+	if text != t.said {
+		t.said = text
+		if err := t.file.Truncate(0); err != nil {
+			return err
+		}
 	}
-	t.said = text
-	if err := t.file.Truncate(0); err != nil {
-		return err
-	}
-	_, err := t.file.WriteAt([]byte(t.said), 0)
+	_, err := t.file.WriteAt([]byte(t.said), 0) // whose time is that of the last look
 	return err
 }
 
@@ -287,6 +288,9 @@ func reservedBy(path string) (names []string, waits bool) {
 	defer file.Close()
 	if unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil {
 		_ = door.Remove(path)
+		return nil, false
+	}
+	if info, err := file.Stat(); err != nil || time.Since(info.ModTime()) > asleep {
 		return nil, false
 	}
 	text := make([]byte, 64<<10)

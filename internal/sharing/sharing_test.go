@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/lbotune/lbotune/internal/sharing"
 )
 
@@ -222,6 +224,33 @@ func TestDeadInLine(t *testing.T) {
 	held.Release()
 	if _, err := os.Stat(dead); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the dead are not removed: %v", err)
+	}
+}
+
+// Who has not looked for long, as a process that is stopped, keeps his place and holds up nobody.
+func TestAsleepInLine(t *testing.T) {
+	f, dir := folder(t)
+	name := filepath.Join(dir, fmt.Sprintf("turn-%020d-1", 1))
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.WriteString("slot.0"); err != nil {
+		t.Fatal(err)
+	}
+	inVain(t, f, slots(1)) // awake
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(name, long, long); err != nil {
+		t.Fatal(err)
+	}
+	_, held := take(t, f, slots(1))
+	held.Release()
+	if _, err := os.Stat(name); err != nil {
+		t.Errorf("his place: %v", err)
 	}
 }
 

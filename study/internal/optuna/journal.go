@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -54,21 +55,12 @@ func (t *Trial) fields(params []spaces.Param, ranges []string) map[string]any {
 		}
 	}
 	for step, v := range t.Course {
-		text, _ := v.MarshalJSON()
-		if course[step] = v; text[0] == '"' {
-			course[step] = mark + string(text[1:len(text)-1])
-		}
+		course[step] = bare(v)
 	}
 	f["params"], f["distributions"], f["intermediate_values"] = values, distributions, course
-	f["user_attrs"], f["system_attrs"] = map[string]any{}, map[string]any{}
-	if t.User != nil {
-		f["user_attrs"] = t.User
-	}
-	if t.System != nil {
-		f["system_attrs"] = t.System
-	}
+	f["user_attrs"], f["system_attrs"] = attributes(t.User), attributes(t.System)
 	if len(t.Values) > 0 {
-		f["values"] = t.Values
+		f["values"] = lists.Map(t.Values, bare)
 	}
 	for key, at := range map[string]time.Time{"datetime_start": t.Start, "datetime_complete": t.End} {
 		if !at.IsZero() {
@@ -76,6 +68,30 @@ func (t *Trial) fields(params []spaces.Param, ranges []string) map[string]any {
 		}
 	}
 	return f
+}
+
+// attributes are what is kept with a trial, all numbers as Optuna reads them.
+func attributes(of map[string]any) map[string]any {
+	as := map[string]any{}
+	for name, v := range of {
+		switch x := v.(type) {
+		case journal.Float:
+			v = bare(x)
+		case []journal.Float:
+			v = lists.Map(x, bare)
+		}
+		as[name] = v
+	}
+	return as
+}
+
+// bare marks a number that is not finite, so that it stands in the line as Optuna writes it.
+func bare(v journal.Float) any {
+	text, _ := v.MarshalJSON()
+	if text[0] == '"' {
+		return mark + string(text[1:len(text)-1])
+	}
+	return v
 }
 
 // distribution is what Optuna calls the values of a parameter. It knows no logit scale, no

@@ -61,6 +61,26 @@ func TestJournalOfOptunaIsRead(t *testing.T) {
 	}
 }
 
+// Numbers that are not finite are numbers to Optuna wherever they stand.
+func TestNotFiniteIsWrittenBare(t *testing.T) {
+	nan, inf := journal.Float(math.NaN()), journal.Float(math.Inf(1))
+	trial := &optuna.Trial{State: optuna.Pruned, Values: []journal.Float{1, inf},
+		System: map[string]any{"constraints": []journal.Float{nan, -inf}}, User: map[string]any{"size": nan, "note": "NaN"}}
+	s := &optuna.Study{Name: "s", Directions: []int{optuna.Minimize, optuna.Minimize}, Trials: []*optuna.Trial{trial}}
+	var b bytes.Buffer
+	if err := optuna.Write(&b, s, slices.Values(s.Trials)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"values":[1,Infinity]`, `"constraints":[NaN,-Infinity]`, `"size":NaN`, `"note":"NaN"`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s in %s", want, b.String())
+		}
+	}
+	if read, err := optuna.Read(b.Bytes()); err != nil || !math.IsInf(float64(read[0].Trials[0].Values[1]), 1) {
+		t.Errorf("read %+v, %v", read, err)
+	}
+}
+
 // Of what was written everything that is read comes back.
 func TestWrittenJournalIsRead(t *testing.T) {
 	list := []spaces.Value{spaces.Int(16), spaces.Float(0.5), spaces.String("NaN")}
