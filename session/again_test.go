@@ -263,7 +263,7 @@ func TestTry(t *testing.T) {
 		t.Errorf("cut short: %v, and %d trials have finished", err, len(s.State().Order))
 	}
 	err = s.Try(t.Context(), func(trial study.Trial) (study.Metrics, error) { return study.Metrics{"loss": 2}, nil })
-	if err != nil || len(s.State().Order) != 1 || len(s.State().Trials) != 3 {
+	if st := s.State(); err != nil || len(st.Order) != 3 || len(st.Trials) != 3 || st.Closed == nil || st.Closed.Why != study.EndExhausted {
 		t.Errorf("%v: %d of %d trials have finished", err, len(s.State().Order), len(s.State().Trials))
 	}
 }

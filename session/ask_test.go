@@ -192,7 +192,6 @@ func TestTellMetrics(t *testing.T) {
 			"size is an objective or has a limit, and must be told, too": {"loss": 1, "age": 3},
 			"loss, the objective, must be told":                          {"size": 3},
 			`there is no other metric "weight"`:                          {"loss": 1, "weight": 1, "size": 3},
-			"size = +Inf: want a finite number":                          {"loss": 1, "size": math.Inf(1)},
 		} {
 			if err := s.Tell(1, metrics); err == nil || err.Error() != want {
 				t.Errorf("told %v: %v; want %s", metrics, err, want)
@@ -571,6 +570,90 @@ func TestTryGivesUpWhatEndsItsProcess(t *testing.T) {
 			t.Errorf("%v: tries %v; %q; trial 2 is %+v", err, tries, first.Failure, second)
 		}
 	})
+}
+
+// What was cut short, or has panicked, is tried again by the next Try of the same process.
+func TestTryTakesUpWhatItLeft(t *testing.T) {
+	for name, leave := range map[string]func(context.CancelFunc) error{
+		"cut short": func(stop context.CancelFunc) error { stop(); return errors.New("cut short") },
+		"a panic":   func(context.CancelFunc) error { panic("a bug") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				c := config()
+				c.Budget.Trials = 4
+				s := open(t, dir, &c, &fakeLauncher{})
+				ctx, stop := context.WithCancel(t.Context())
+				func() {
+					defer func() { _ = recover() }()
+					_ = s.Try(ctx, func(trial study.Trial) (study.Metrics, error) {
+						if trial.Number == 2 {
+							return nil, leave(stop)
+						}
+						return study.Metrics{"loss": 1}, nil
+					})
+				}()
+				err := s.Try(t.Context(), func(study.Trial) (study.Metrics, error) { return study.Metrics{"loss": 2}, nil })
+				if st := s.State(); errors.Join(err, s.Close()) != nil || st.Closed == nil || st.Closed.Why != study.EndTrials || st.Trials[1].Value != 2 {
+					t.Errorf("%v, closed %+v, trial 2 %+v", err, st.Closed, st.Trials[1])
+				}
+			})
+		})
+	}
+}
+
+// A number that is none fails a trial where it must be told, and else counts as not told.
+func TestToldNumbersThatAreNone(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials = 3
+		most := 10.0
+		c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Metric: "size"}, Max: &most}, study.Metric{Name: "age", Rule: parser.Rule{Metric: "age"}})
+		s := open(t, dir, &c, &fakeLauncher{})
+		told := []study.Metrics{{"loss": 1, "size": math.NaN()}, {"loss": 1, "size": 3, "age": math.Inf(1)}, {"loss": 2, "size": 3, "age": 4}}
+		err := s.Try(t.Context(), func(trial study.Trial) (study.Metrics, error) { return told[trial.Number-1], nil })
+		if errors.Join(err, s.Close()) != nil {
+			t.Fatal(err)
+		}
+		trials := s.State().Trials
+		if f := trials[0].Failure; f == nil || f.Kind != study.FailNotFinite || f.Text != "its size is NaN" {
+			t.Errorf("a limited metric of NaN: %+v", f)
+		}
+		if m, want := trials[1].Metrics, (study.Metrics{"loss": 1, "size": 3}); trials[1].Status != optimizer.Succeeded || !slices.Equal(m, want.Reported()) {
+			t.Errorf("a metric beside of Inf: %v, %v", trials[1].Status, m)
+		}
+	})
+}
+
+// A small space ends a study that is tried, and the failure guard does.
+func TestTryEnds(t *testing.T) {
+	for why, c := range map[study.Ending]struct {
+		trials int
+		change func(*study.Config)
+	}{
+		study.EndExhausted: {2, func(c *study.Config) { c.Params = []spaces.Param{spaces.NewBool("nesterov")} }},
+		study.EndGuard:     {3, func(c *study.Config) { c.Run.FailureGuard = 3 }},
+	} {
+		t.Run(string(why), func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				config := study.Config{Metrics: config().Metrics, Params: config().Params, Budget: study.Budget{Trials: 6}}
+				c.change(&config)
+				s, err := session.Open(&config, session.Options{Dir: dir})
+				if err != nil {
+					t.Fatal(err)
+				}
+				err = s.Try(t.Context(), func(study.Trial) (study.Metrics, error) {
+					if why == study.EndGuard {
+						return nil, errors.New("oom")
+					}
+					return study.Metrics{"loss": 1}, nil
+				})
+				if st := s.State(); errors.Join(err, s.Close()) != nil || st.Closed == nil || st.Closed.Why != why || len(st.Trials) != c.trials {
+					t.Errorf("%v, %d trials, closed %+v", err, len(st.Trials), st.Closed)
+				}
+			})
+		})
+	}
 }
 
 // Who tries when none has been better for long waits for the others' trials, which may be.

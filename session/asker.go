@@ -147,6 +147,14 @@ func (s *Study) ask(ctx context.Context, q question) (p optimizer.Proposal, err 
 // nothing that is safe.
 func nothingElse(err error) bool { return errors.Is(err, optimizer.ErrExhausted) }
 
+// exhausted is the end of a study for nothingElse.
+func exhausted(err error) *study.Closed {
+	if errors.Is(err, optimizer.ErrNothingSafe) {
+		return &study.Closed{Why: study.EndExhausted, Detail: "nothing else is known to be safe"}
+	}
+	return &study.Closed{Why: study.EndExhausted, Detail: "all configurations of the space were tried"}
+}
+
 // doubt gives up the optimizer after an error, unless that is nothingElse: it may still be thinking,
 // and nobody knows what it has learnt.
 func (s *Study) doubt(err error) {

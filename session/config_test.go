@@ -23,6 +23,8 @@ func TestConfigWithoutSpec(t *testing.T) {
 		"quotes":   {func(c *study.Config) { c.Command = study.Command{Shell: `p "{x}" {n}`} }, `command: {x} stands inside double quotes, where its value can't be quoted safely; remove the quotes, since lbotune quotes every value by itself; or put it into a variable first: x={x}; ... $x`},
 		"measure":  {func(c *study.Config) { c.Metrics[0].Measure = "minutes" }, `metric loss: nothing measures "minutes"`},
 		"rule":     {func(c *study.Config) { c.Metrics[0].Rule.Pick = "worst" }, `metrics.loss: pick = "worst": is unknown`},
+		"method":   {func(c *study.Config) { c.Optimizer.Method = "gird" }, `optimizer.method: found "gird"; allowed are lbo, random, sobol, grid and lipschitz`},
+		"no end":   {func(c *study.Config) { c.Budget = study.Budget{} }, "budget: the study has no end; trials = 50, for example"},
 		"relation": {func(c *study.Config) { c.Where = []string{"x < z"} }, `relation "x < z": there is no parameter z`},
 		"range":    {func(c *study.Config) { c.Params[0].Max = -2 }, "parameter x: min: min = -1 must be smaller than max = -2"},
 		"workers":  {func(c *study.Config) { c.Run.Workers = -1 }, "run.workers: found -1; want at least 0"},

@@ -74,7 +74,7 @@ func (s *Study) handOut(ctx context.Context, trying bool) (t study.Trial, later 
 		}
 	}
 	if n == 0 {
-		p, err := s.next(ctx)
+		p, err := s.next(ctx, trying)
 		if p.Hand = true; err == nil {
 			err = s.commit(p)
 		}
@@ -127,15 +127,16 @@ func (s *Study) orphan() (int, error) {
 	return 0, nil
 }
 
-// next is the trial that is handed out next.
-func (s *Study) next(ctx context.Context) (p study.Proposed, err error) {
+// next is the trial that is handed out next. The failure guard ends only what is tried here: somebody else who
+// asks may know what he does.
+func (s *Study) next(ctx context.Context, trying bool) (p study.Proposed, err error) {
 	if why := s.state.Unsafe(); why != "" {
 		return p, &UnsafeError{errors.New(why)}
 	}
 	if s.state.Ended() {
 		return p, fmt.Errorf("%w: %s", ErrSpent, s.state.Closed.Detail)
 	}
-	if end := s.state.Ending(s.elapsed()); end != nil && end.Why != study.EndGuard { // though others are awaited
+	if end := s.state.Ending(s.elapsed()); end != nil && (trying || end.Why != study.EndGuard) { // though others are awaited
 		return p, fmt.Errorf("%w: %s", ErrSpent, end.Detail)
 	}
 	if s.state.Room() == 0 {
@@ -155,7 +156,11 @@ func (s *Study) next(ctx context.Context) (p study.Proposed, err error) {
 		}
 	}
 	if err != nil {
-		return p, fmt.Errorf("ask for trial %d: %w", q.query.Trial, err)
+		err = fmt.Errorf("ask for trial %d: %w", q.query.Trial, err)
+		if nothingElse(err) {
+			err = errors.Join(err, s.close(exhausted(err)))
+		}
+		return p, err
 	}
 	if end := s.state.GapEnding(a.Note); end != nil {
 		return p, errors.Join(fmt.Errorf("%w: %s", ErrSpent, end.Detail), s.close(end))
@@ -167,7 +172,8 @@ func (s *Study) next(ctx context.Context) (p study.Proposed, err error) {
 // returns of it, or, if that is an error, that the trial has failed. It returns when there are
 // no more trials to hand out, or at the end of ctx; nothing is told of the trial that this cuts
 // short. Several goroutines may call it, so that as many trials run at a time; one for which there is
-// nothing to try before another's trial has ended waits for that.
+// nothing to try before another's trial has ended waits for that. Each trial is one call: repeats, retries,
+// confirm, timeout and setup of a config are for commands.
 //
 // It begins with the trials that were handed out before this process had the study and were not told
 // of: those that a process was trying when it was killed, of which nobody else will tell. One at which
@@ -196,43 +202,37 @@ func (s *Study) Try(ctx context.Context, f func(study.Trial) (study.Metrics, err
 
 // try is Try for one trial.
 func (s *Study) try(ctx context.Context, t study.Trial, f func(study.Trial) (study.Metrics, error)) error {
-	defer func() {
-		s.turn <- struct{}{}
-		s.trying[slices.Index(s.trying, t.Number)] = 0
-		close(s.tried)
-		s.tried = make(chan struct{})
-		s.unlock()
-	}()
+	returned := false // or it panics
+	defer func() { s.giveBack(t.Number, returned) }()
 	metrics, err := f(t)
+	returned = true
 	switch {
 	case err == nil:
-		err = s.Tell(t.Number, metrics)
+		return s.Tell(t.Number, metrics)
 	case ctx.Err() != nil:
-		err = ctx.Err()
-	default:
-		return s.Fail(t.Number, err.Error())
+		return ctx.Err()
 	}
-	if err != nil {
-		s.giveBack(t.Number)
-	}
-	return err
+	return s.Fail(t.Number, err.Error())
 }
 
-// giveBack notes that a trial is not being tried any more: the end of its process is not its doing. Whatever
-// prevents that is told by what follows.
-func (s *Study) giveBack(trial int) {
-	if s.lock(context.Background()) != nil {
-		return
-	}
+// giveBack says that a trial is not being tried any more. One of which nothing was told is tried again, and notes
+// that this was not its doing where its function has returned.
+func (s *Study) giveBack(trial int, returned bool) {
+	s.turn <- struct{}{}
 	defer s.unlock()
-	if t := s.state.Trials[trial-1]; !t.Done() {
-		_ = s.commit(study.Ended{Trial: trial, Attempt: t.NextAttempt(), Failure: &study.Failure{Kind: study.FailInterrupted, Text: errStopped.Error()}})
+	s.trying[slices.Index(s.trying, trial)] = 0
+	close(s.tried)
+	s.tried = make(chan struct{})
+	if t := s.state.Trials[trial-1]; !t.Done() && !s.closed {
+		if s.orphans = append(s.orphans, trial); returned { // whatever prevents that is told by what follows
+			_ = s.commit(study.Ended{Trial: trial, Attempt: t.NextAttempt(), Failure: &study.Failure{Kind: study.FailInterrupted, Text: errStopped.Error()}})
+		}
 	}
 }
 
 // Tell ends a trial that was handed out with its metrics by their names: the objectives, what
-// has a limit, and whatever else the study looks at. An objective that is no finite number
-// makes the trial a failure.
+// has a limit, and whatever else the study looks at. One that must be told and is no finite number makes
+// the trial a failure; any other such counts as not told.
 func (s *Study) Tell(trial int, metrics map[string]float64) error {
 	return s.end(trial, func(f *study.Finished, t *study.Trial) error { return s.judge(f, t, metrics) })
 }
@@ -292,32 +292,29 @@ func (s *Study) judge(f *study.Finished, t *study.Trial, told study.Metrics) err
 	if _, ok := told[objective]; !ok {
 		return fmt.Errorf("%s, the objective, must be told", objective)
 	}
-	for _, o := range c.Objectives() {
-		value, ok := told[o.Name]
-		if !ok || finite(value) {
-			continue
-		}
-		text := fmt.Sprintf("its value is %v", value)
-		if o.Name != objective {
-			text = fmt.Sprintf("its %s is %v", o.Name, value)
-		}
-		f.Status, f.Failure = optimizer.Failed, &study.Failure{Kind: study.FailNotFinite, Text: text}
-		return nil
-	}
-	for name, v := range told {
-		switch {
-		case !slices.ContainsFunc(c.Metrics, func(m study.Metric) bool { return m.Name == name }):
+	f.Metrics = maps.Clone(told)
+	for name := range told {
+		if !slices.ContainsFunc(c.Metrics, func(m study.Metric) bool { return m.Name == name }) {
 			return fmt.Errorf("there is no other metric %q", name)
-		case !finite(v):
-			return fmt.Errorf("%s = %v: want a finite number", name, v)
 		}
 	}
 	for _, m := range c.Metrics {
-		if _, ok := told[m.Name]; required(m) && !ok {
+		value, ok := told[m.Name]
+		switch {
+		case required(m) && !ok:
 			return fmt.Errorf("%s is an objective or has a limit, and must be told, too", m.Name)
+		case finite(value):
+		case required(m):
+			text := fmt.Sprintf("its value is %v", value)
+			if m.Name != objective {
+				text = fmt.Sprintf("its %s is %v", m.Name, value)
+			}
+			f.Status, f.Metrics, f.Failure = optimizer.Failed, nil, &study.Failure{Kind: study.FailNotFinite, Text: text}
+			return nil
+		default:
+			delete(f.Metrics, m.Name)
 		}
 	}
-	f.Metrics = maps.Clone(told)
 	graded(s.state, t.Values, f)
 	return nil
 }

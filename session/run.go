@@ -261,12 +261,10 @@ func (l *loop) onNothingElse(a asked) {
 	switch {
 	case len(l.study.state.Pending()) > 0 || a.question.told < len(l.study.state.Order):
 		l.waitsFor = a.question.told + 1 // plan asks again once that many have ended
-	case errors.Is(a.err, optimizer.ErrNothingSafe):
-		l.ending = &study.Closed{Why: study.EndExhausted, Detail: "nothing else is known to be safe"}
-	case owed:
+	case owed && !errors.Is(a.err, optimizer.ErrNothingSafe):
 		l.propose(a.question.noted(next))
 	default:
-		l.ending = &study.Closed{Why: study.EndExhausted, Detail: "all configurations of the space were tried"}
+		l.ending = exhausted(a.err)
 	}
 }
 

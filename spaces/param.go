@@ -297,7 +297,7 @@ func (p Param) Normalize(v Value) (Value, error) {
 		}
 	case KindChoice, KindOrdered:
 		for _, c := range p.Choices {
-			if c == v || c.Text() == v.Text() {
+			if c == v || c.Text() != "" && c.Text() == v.Text() { // what is no value has no text
 				return c, nil
 			}
 		}

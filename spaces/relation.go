@@ -68,13 +68,16 @@ const (
 	visited = 4 << 20
 )
 
-// Where returns the space without the configurations that break a relation. It returns
+// Where returns the space without the configurations that break a relation, or one that it had. It returns
 // an *EmptyError if next to nothing is left: to have a + b = 1, let the command compute b.
 func (s *Space) Where(relations ...Relation) (*Space, error) {
 	if len(relations) == 0 {
 		return s, nil
 	}
 	out := *s
+	if s.inside != nil {
+		relations = slices.Concat(relations, s.inside.relations)
+	}
 	out.inside = &inside{}
 	for _, r := range relations {
 		for _, name := range r.Params {

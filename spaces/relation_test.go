@@ -30,6 +30,25 @@ func related(t *testing.T, f func(x, y float64) bool) (*spaces.Space, error) {
 		Holds: func(v spaces.Values) bool { return f(value(v, "x"), value(v, "y")) }})
 }
 
+// Further relations hold beside those that a space has.
+func TestWhereTwice(t *testing.T) {
+	once, err := related(t, func(x, _ float64) bool { return x <= 0.5 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, err := once.Where(spaces.Relation{Text: "g", Params: []string{"c"}, Holds: func(v spaces.Values) bool { return v.Text("c") == "b" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := twice.Share(), once.Share()/3; math.Abs(got-want) > 0.02 || twice.Allows(spaces.Point{0.9, 0.5, 0, 1, 0}) {
+		t.Errorf("%v is allowed, want %v", got, want)
+	}
+	_, err = once.Where(spaces.Relation{Text: "g", Params: []string{"c"}, Holds: func(spaces.Values) bool { return false }})
+	if empty := (*spaces.EmptyError)(nil); !errors.As(err, &empty) || empty.Relation != 0 {
+		t.Errorf("nothing is left: %v", err)
+	}
+}
+
 // Draws are uniform in what is allowed, be that much or next to nothing: their mean and
 // variance are those of the triangle u < v·width, where v is the coordinate of y.
 func TestDrawsAreUniform(t *testing.T) {
