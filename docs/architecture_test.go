@@ -58,7 +58,7 @@ var floors = map[string]place{
 
 	"study":                 {3, []string{"internal/pareto", "internal/command", "internal/pruner", "internal/door", "internal/layout", "internal/lists", "internal/spelling", "internal/shell", "optimizer", "spaces", "parser", "internal/journal"}},
 	"internal/inbox":        {3, []string{"internal/door", "internal/layout", "study"}},
-	"study/internal/optuna": {3, []string{"spaces", "internal/journal"}},
+	"study/internal/optuna": {3, []string{"spaces", "internal/journal", "internal/lists"}},
 
 	"session": {4, []string{"internal/inbox", "internal/layout", "internal/lists", "internal/kinds", "internal/secrets", "internal/shell", "internal/door", "study", "internal/command", "internal/pruner", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
 	"spec":    {4, []string{"internal/kinds", "runner", "runner/slurm", "internal/command", "internal/layout", "internal/lists", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
