@@ -24,7 +24,7 @@ func drawAll(dir string) error {
 	if err := drawBounds(filepath.Join(dir, "bounds.svg"), s, 4); err != nil {
 		return fmt.Errorf("draw the bounds: %w", err)
 	}
-	if err := drawRegret(filepath.Join(dir, "regret.svg"), "../results/shifted.md", "ranks shifted"); err != nil {
+	if err := drawRegret(filepath.Join(dir, "regret.svg"), "../results/compare.md", "compare from seed 20"); err != nil {
 		return fmt.Errorf("draw the regret: %w", err)
 	}
 	if err := drawGains(filepath.Join(dir, "gains.svg"), "../results/reproduction-gains.md"); err != nil {

@@ -4,48 +4,47 @@ import (
 	"fmt"
 	"image/color"
 	"math"
-	"strings"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 )
 
-// least is what regrets below 1e-9, which the table doesn't tell apart, are drawn as.
-const least = 1e-9
+// least is what regrets below 1e-4 are drawn as: few programs show more digits.
+const least = 1e-4
 
-// regretLines are the optimizers of the picture: lbotune and the four that the mean ranks
-// of the table after 100 evaluations put behind it, where values below 1e-3 are equal.
+// regretLines are the optimizers of the picture: lbotune, and the four peers that its page names as
+// the best after 50 evaluations.
 var regretLines = []struct {
 	key, name   string
 	color       color.NRGBA
 	width, dash float64
 }{
-	{"bobyqa", "BOBYQA", orange, 1.2, 0},
-	{"gp", "Optuna's GP", gray, 1.2, 0},
-	{"neldermead", "Nelder-Mead", black, 1.2, 2},
-	{"lbfgs", "L-BFGS-B", orange, 1.2, 3},
+	{"botorch_logei", "BoTorch", orange, 1.2, 0},
+	{"optuna_gp_det", "Optuna's GP", gray, 1.2, 0},
+	{"dlib", "dlib", black, 1.2, 2},
+	{"turbo1", "TuRBO-1", orange, 1.2, 3},
 	{"lbotune", "lbotune", blue, 2.2, 0},
 }
 
-// drawRegret draws the medians of a suite's table over the evaluations, a panel for each function.
+// drawRegret draws the medians of a page's first evaluations, a panel for each function.
 func drawRegret(file, page, section string) error {
 	tables, err := readTables(page, section)
 	if err != nil {
 		return err
 	}
 	var panels []*plot.Plot
-	for _, f := range tables["After 25 evaluations"].names {
-		p := panel(strings.TrimSuffix(f, "-shifted"))
+	for _, f := range tables[firstOf("lbotune")].names {
+		p := panel(f)
 		p.X.Label.Text, p.Y.Label.Text = "", ""
-		p.X.Min, p.X.Max = 20, 105
-		p.X.Tick.Marker = plot.ConstantTicks{{Value: 25, Label: "25"}, {Value: 50, Label: "50"}, {Value: 100, Label: "100"}}
+		p.X.Min, p.X.Max = 3, 52
+		p.X.Tick.Marker = plot.ConstantTicks{{Value: 10, Label: "10"}, {Value: 25, Label: "25"}, {Value: 50, Label: "50"}}
 		lo, hi := math.Inf(1), math.Inf(-1)
 		var curves []plotter.XYs
 		for _, l := range regretLines {
 			var curve plotter.XYs
-			for _, n := range []int{25, 50, 100} {
-				median, err := tables[fmt.Sprintf("After %d evaluations", n)].median(f, l.key)
+			for n := 5; n <= 50; n += 5 {
+				median, err := tables[firstOf(l.key)].median(f, strconv.Itoa(n))
 				if err != nil {
 					return fmt.Errorf("%s after %d evaluations: %w", page, n, err)
 				}
@@ -62,15 +61,18 @@ func drawRegret(file, page, section string) error {
 		}
 		panels = append(panels, p)
 	}
-	const roomy = 2 // the panel with room for the legend
+	const roomy = 7 // the panel with room for the legend
 	for i, p := range panels {
 		if i != roomy {
 			p.Legend = plot.NewLegend()
 		}
 	}
-	panels[roomy].Legend.YOffs = vg.Points(-28)
+	panels[roomy].Legend.Top, panels[roomy].Legend.Left = false, true
 	return save(file, panels, 3, 720, 760)
 }
+
+// firstOf is the heading of an optimizer's table.
+func firstOf(optimizer string) string { return "First evaluations of " + optimizer }
 
 // decades are ticks at up to six powers of ten.
 func decades(lo, hi int) plot.ConstantTicks {
@@ -78,8 +80,8 @@ func decades(lo, hi int) plot.ConstantTicks {
 	var out plot.ConstantTicks
 	for e := lo; e <= hi; e += step {
 		label := fmt.Sprintf("1e%d", e)
-		if e == -9 {
-			label = "<1e-9"
+		if math.Pow10(e) <= least {
+			label = "<" + label
 		}
 		out = append(out, plot.Tick{Value: float64(e), Label: label})
 	}

@@ -23,7 +23,7 @@ func (t table) median(row, column string) (float64, error) {
 	return max(v, least), nil
 }
 
-// readTables reads the tables between the marks of a section, each under its heading.
+// readTables reads the tables between the marks of a section, the first below each heading.
 func readTables(page, section string) (map[string]table, error) {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -43,6 +43,9 @@ func readTables(page, section string) (map[string]table, error) {
 		}
 		inner, ok := strings.CutPrefix(row, "| ")
 		if !ok {
+			if head != nil { // what follows is no more that of the heading
+				title, head = "", nil
+			}
 			continue
 		}
 		cells := strings.Split(strings.TrimSuffix(inner, "|"), "|")

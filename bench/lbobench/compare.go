@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,19 +14,23 @@ import (
 
 func compareCommand() *cobra.Command {
 	var c common
-	var brief bool
+	var brief, curves bool
 	cmd := &cobra.Command{
 		Use:   "compare",
 		Short: "run the paper's twelve functions and rank the runs beside recorded peers",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runCompare(cmd, c, brief) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runCompare(cmd, c, brief, curves) },
 	}
 	c.register(cmd, "compare.csv", 10, 100)
 	cmd.Flags().BoolVar(&brief, "brief", false, "print the ranks alone, without the medians of each function")
+	cmd.Flags().BoolVar(&curves, "curves", false, "print the medians of the first 50 evaluations, too, beside the best four peers")
 	return cmd
 }
 
-func runCompare(cmd *cobra.Command, c common, brief bool) error {
+func runCompare(cmd *cobra.Command, c common, brief, curves bool) error {
+	if curves && c.evals < curveEvals {
+		return fmt.Errorf("--curves shows %d evaluations; found --evals %d", curveEvals, c.evals)
+	}
 	variants, err := parseVariants(c.variants, variant{name: "lbotune"})
 	if err != nil {
 		return err
@@ -41,19 +46,16 @@ func runCompare(cmd *cobra.Command, c common, brief bool) error {
 		if at > c.evals {
 			break
 		}
-		r := newRegrets()
-		r.addStore(s, jobs, at)
-		ours := slices.Clone(r.peers)
-		if slices.Contains(recordedAt, at) {
-			if err := r.addPeers(at); err != nil {
-				return err
-			}
+		r, ours, err := besideRecorded(s, jobs, at)
+		if err != nil {
+			return err
 		}
-		if len(r.peers) < 2 { // of 10 evaluations nothing is recorded
-			continue
-		}
-		r.functions = r.functions[:len(jobs)/(c.seeds*len(variants))]
 		r.write(&b, ours, fmt.Sprintf("After %d evaluations", at), brief)
+	}
+	if curves {
+		if err := writeCurves(&b, s, jobs); err != nil {
+			return err
+		}
 	}
 	if !brief {
 		writeSeconds(&b, s, jobs)
@@ -63,6 +65,62 @@ func runCompare(cmd *cobra.Command, c common, brief bool) error {
 		section += fmt.Sprintf(" from seed %d", c.first)
 	}
 	return publish(cmd, c.page, section, b.String())
+}
+
+// besideRecorded is the regrets of runs, of ours, and of the recorded runs on the same functions.
+func besideRecorded(s *store, jobs []job, at int) (r *regrets, ours []string, err error) {
+	r = newRegrets()
+	r.addStore(s, jobs, at)
+	ours, functions := slices.Clone(r.peers), r.functions
+	err = r.addPeers(at)
+	r.functions = functions
+	return r, ours, err
+}
+
+// Curves show so many peers, of those with so many runs of each function, over so many evaluations.
+const (
+	curvePeers = 4
+	curveRuns  = 5
+	curveEvals = 50
+	curveStep  = 5 // evaluations from one recorded value to the next
+	curveFloor = 0.01
+)
+
+// writeCurves prints a table of medians over the first evaluations for each of our variants and for
+// the peers whose mean ranks at their end are the best.
+func writeCurves(b *strings.Builder, s *store, jobs []job) error {
+	r, names, err := besideRecorded(s, jobs, curveEvals)
+	if err != nil {
+		return err
+	}
+	place := r.floored(curveFloor).meanRanks(median)
+	peers := slices.DeleteFunc(r.everywhere(), func(p string) bool {
+		few := func(f string) bool { return len(r.of(p, f)) < curveRuns }
+		return slices.Contains(names, p) || slices.ContainsFunc(r.functions, few)
+	})
+	slices.SortStableFunc(peers, func(a, b string) int { return cmp.Compare(place[a], place[b]) })
+	peers = peers[:min(curvePeers, len(peers))]
+	fmt.Fprintf(b, "### The first %d evaluations\n\nMedian simple regret, beside the four peers whose mean ranks after %d evaluations are the best where regrets below %g of the range are equal, of those with %d runs or more: %s.\n",
+		curveEvals, curveEvals, curveFloor, curveRuns, strings.Join(peers, ", "))
+	head, rows := []string{"function"}, map[[2]string][]string{}
+	for at := curveStep; at <= curveEvals; at += curveStep {
+		if r, _, err = besideRecorded(s, jobs, at); err != nil {
+			return err
+		}
+		head = append(head, fmt.Sprint(at))
+		for k := range r.values {
+			rows[k] = append(rows[k], number(median(r.of(k[0], k[1]))))
+		}
+	}
+	for _, p := range append(names, peers...) {
+		fmt.Fprintf(b, "\n#### First evaluations of %s\n\n", p)
+		writeHead(b, head...)
+		for _, f := range r.functions {
+			writeRow(b, append([]string{f}, rows[[2]string{p, f}]...))
+		}
+	}
+	b.WriteString("\n")
+	return nil
 }
 
 // jobs are the runs of some variants on the objectives that are wanted, which may differ

@@ -55,7 +55,7 @@ func TestNeverWorseThanSimpleMethods(t *testing.T) {
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	for at, evals := range recordedAt {
+	for at, evals := range checkpoints[1:] {
 		for family, functions := range families {
 			ours, theirs := []float64{}, map[string][]float64{}
 			for i, j := range jobs {

@@ -15,9 +15,6 @@ import (
 // checkpoints are the numbers of evaluations after which runs are compared.
 var checkpoints = []int{10, 25, 50, 100}
 
-// recordedAt are those that the recorded runs know.
-var recordedAt = checkpoints[1:]
-
 // upTo are the checkpoints of runs of some length, and their end.
 func upTo(evals int) []int {
 	i, _ := slices.BinarySearch(checkpoints, evals)
@@ -53,14 +50,17 @@ func (r *regrets) add(peer, function string, regret float64) {
 
 func (r *regrets) of(peer, function string) []float64 { return r.values[[2]string{peer, function}] }
 
-// addPeers adds the recorded runs at one checkpoint.
+// addPeers adds the recorded runs after some number of evaluations that they know.
 func (r *regrets) addPeers(at int) error {
-	column := 3 + slices.Index(recordedAt, at)
 	reader := csv.NewReader(strings.NewReader(recorded))
 	reader.Comment = '#'
 	rows, err := reader.ReadAll()
 	if err != nil {
 		return fmt.Errorf("read the recorded runs: %w", err)
+	}
+	column := slices.Index(rows[0], fmt.Sprintf("best%d", at))
+	if column < 0 {
+		return fmt.Errorf("nothing is recorded after %d evaluations", at)
 	}
 	known := map[string]float64{}
 	for _, p := range problems.Paper() {

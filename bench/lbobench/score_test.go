@@ -107,6 +107,11 @@ func TestRecordedPeers(t *testing.T) {
 			}
 		})
 	}
+	for at, known := range map[int]bool{5: true, 10: true, 25: true, 50: true, 100: true, 7: false, 200: false} {
+		if err := newRegrets().addPeers(at); (err == nil) != known {
+			t.Errorf("after %d evaluations: %v", at, err)
+		}
+	}
 	if n := len(r.everywhere()); n != 11 {
 		t.Errorf("%d peers have every function, want 11", n)
 	}
@@ -215,6 +220,35 @@ func TestReproductionSmoke(t *testing.T) {
 				t.Errorf("%s: %v", part, err)
 			}
 		})
+	}
+}
+
+// After 10, 25 and 50 evaluations runs are ranked beside recorded ones at all floors, in pairs, too, and
+// the first evaluations are shown beside those of the four best peers that have enough runs.
+func TestCompare(t *testing.T) {
+	cmd := compareCommand()
+	var out, progress strings.Builder
+	cmd.SetOut(&out)
+	cmd.SetErr(&progress)
+	cmd.SetArgs([]string{"--only", "hartmann6", "--seeds", "2", "--evals", "50", "--brief", "--curves", "--variant", "random", "--out", filepath.Join(t.TempDir(), "compare.csv")})
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	for want, times := range map[string]int{
+		"### After 10 evaluations\n": 1, "### After 25 evaluations\n": 1, "### After 50 evaluations\n": 1, "### After 100": 0,
+		"| **below 0.1 of the range equal** | ": 3, "\n| 0.01 | ": 3, "\n| 1e-08 | ": 3,
+		"runs or more: optuna_gp, optuna_gp_det, turbo1, botorch_logei.\n": 1, "\n#### First evaluations of ": 5, "#### First evaluations of skopt_gp": 0,
+		"\n| function | 5 | 10 | 15 | 20 | 25 | 30 | 35 | 40 | 45 | 50 |\n": 5,
+	} {
+		t.Run(want, func(t *testing.T) {
+			if n := strings.Count(out.String(), want); n != times {
+				t.Errorf("%d times %q in\n%s", n, want, out.String())
+			}
+		})
+	}
+	cmd.SetArgs([]string{"--evals", "30", "--curves"})
+	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "--evals 30") {
+		t.Errorf("curves of 50 evaluations from 30: %v", err)
 	}
 }
 
