@@ -11,7 +11,7 @@ A peer is a program that speaks as scripts/optuna-peer.py does. One process uses
 Every line of the output is one study: the values of its trials, smaller is better. Those
 that are there are not repeated.
 """
-import argparse, ctypes, heapq, json, os, random, statistics, sys
+import argparse, ctypes, heapq, json, math, os, random, statistics, sys
 
 sys.dont_write_bytecode = True
 from severaltasks import Coco, Lbotune, Peer, real
@@ -109,7 +109,7 @@ def study(p, f, mode, seed, trials):
 
 
 def table(runs, mode):
-    """The percentage of the targets that are reached: means over studies."""
+    """The percentage of the targets that are reached, mean ranks, and, where random search ran, pairs."""
     runs = {(p, t, s): v for (p, m, t, s), v in runs.items() if m == mode}
     peers = sorted({p for p, _, _ in runs}, key=lambda p: (p != "lbotune", p))
     common = sorted(set.intersection(*({(t, s) for q, t, s in runs if q == p} for p in peers)))
@@ -156,6 +156,42 @@ def table(runs, mode):
             for p in peers:
                 cells[p].append("%.2f" % statistics.mean(ranks[p]))
         print("| %s (%d) |" % (name, len(rows[name])), " | ".join(", ".join(cells[p]) for p in peers), "|")
+    if "random" in peers:
+        pairs(runs, peers, {name: rows[name] for name in sorted(rows, key=place) if name.endswith("all")})
+
+
+def pairs(runs, peers, rows):
+    """The first peer beside each other one, at four floors: shares of a problem's range, from the best
+    value to the median of random points, below which values count as equal."""
+    print("\n| better-equal-worse, decades, p |", " | ".join(peers[1:]), "|\n|", " | ".join(["---"] * len(peers)), "|")
+    scale = {(t, s): statistics.median(runs["random", t, s]) for t, s in rows["all"]}
+    for name in rows:
+        for n in (10, 25, 50, 100):
+            for floor in (0.1, 0.01, 0.001, 1e-8):
+                def digits(p, k):
+                    return math.log10(max(min(runs[p, *k][:n]) / scale[k], floor))
+
+                cells = []
+                for p in peers[1:]:
+                    gains = [digits(p, k) - digits(peers[0], k) for k in rows[name]]
+                    better, worse = sum(g > 0 for g in gains), sum(g < 0 for g in gains)
+                    cells.append("%d-%d-%d, %+.3f, %.2g" % (better, len(gains) - better - worse, worse, statistics.mean(gains), signed_rank(gains)))
+                print("| %s (%d), after %d, below %g |" % (name, len(rows[name]), n, floor), " | ".join(cells), "|")
+
+
+def signed_rank(gains):
+    """The two-sided p-value of Wilcoxon's test in the normal approximation, without zeros."""
+    sizes = sorted((abs(g), g > 0) for g in gains if g)
+    total, variance, k = 0.0, 0.0, 0
+    while k < len(sizes):
+        j = k
+        while j < len(sizes) and sizes[j][0] == sizes[k][0]:
+            j += 1
+        rank = (k + 1 + j) / 2
+        total += sum(rank if up else -rank for _, up in sizes[k:j])
+        variance += (j - k) * rank * rank
+        k = j
+    return math.erfc(abs(total) / math.sqrt(2 * variance)) if variance else 1.0
 
 
 def numbers(text):
