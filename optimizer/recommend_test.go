@@ -181,3 +181,28 @@ func TestGainIsFinite(t *testing.T) {
 		t.Errorf("%v: %+v", err, r)
 	}
 }
+
+// A study that is too short for twins is not said to have noise because its values are rugged: the best
+// of its trials is recommended, as it was measured. So is that of a walk.
+func TestShortStudyRecommendsItsBest(t *testing.T) {
+	for _, design := range []string{"lhs", "walk"} {
+		for seed := range uint64(12) {
+			t.Run(fmt.Sprint(design, seed), func(t *testing.T) {
+				opt := newOptimizer(t, cube(5), seed, optimizer.Settings{Design: design})
+				best := optimizer.Observation{}
+				for _, o := range runStudy(t, opt, 17, func(p spaces.Point) float64 {
+					x, y, z := p[0]-0.63, p[1]-0.39, p[2]-0.2
+					return -x*x - y*y - z*z - 0.1*math.Sin(400*x)*math.Sin(500*y)*math.Sin(300*z)
+				}) {
+					if best.Trial == 0 || o.Value() > best.Value() {
+						best = o
+					}
+				}
+				r, err := opt.(optimizer.Recommender).Recommend(t.Context())
+				if err != nil || r.Trial != best.Trial {
+					t.Errorf("%v: trial %d is recommended, and %d is the best", err, r.Trial, best.Trial)
+				}
+			})
+		}
+	}
+}
