@@ -278,3 +278,49 @@ func TestWalkOfWorkersEnds(t *testing.T) {
 		t.Error("the opposite is never proposed")
 	}
 }
+
+// A walk goes on from the best of what is known before it begins, of the study and of earlier ones with
+// its objective, and is none where as many results are known as it has trials.
+func TestWalkGoesOnFromWhatIsKnown(t *testing.T) {
+	space := floatsOf(t, 2)
+	f := func(p spaces.Point) float64 { return -math.Abs(p[0]-0.8) - math.Abs(p[1]-0.2) }
+	good := spaces.Point{0.85, 0.1}
+	given := func(t *testing.T, opt Optimizer, points ...spaces.Point) {
+		for i, p := range points {
+			o := Observation{Trial: i + 1, Proposal: Proposal{Point: p, Origin: OriginGiven}, Status: Succeeded, Values: []float64{f(p)}}
+			if err := opt.Tell(o); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	many := []spaces.Point{good}
+	for i := range newWalk(space, 1).most() + walkSpread {
+		many = append(many, spaces.Point{0.1 * float64(i), 0.9})
+	}
+	for name, c := range map[string]struct {
+		given   []spaces.Point
+		earlier []Earlier
+		walks   bool
+	}{
+		"enqueued":          {[]spaces.Point{{0.2, 0.9}, good}, nil, true},
+		"enqueued by dozen": {many, nil, false},
+		"an earlier study":  {nil, []Earlier{{Points: []spaces.Point{{0.2, 0.9}, good}, Values: []float64{f(spaces.Point{0.2, 0.9}), f(good)}, Same: true}}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opt, err := New(space, 1, Settings{Design: walking}, c.earlier...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			given(t, opt, c.given...)
+			p, err := opt.Ask(t.Context(), Query{Trial: len(c.given) + 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			by := changed(good, p.Point)
+			steps := len(by) == 1 && math.Abs(math.Abs(p.Point[by[0]]-good[by[0]])-walkStep) < 1e-9
+			if steps != c.walks || (p.Origin == OriginInitial) != c.walks {
+				t.Errorf("from %v comes %v, by %s", good, p.Point, p.Origin)
+			}
+		})
+	}
+}
