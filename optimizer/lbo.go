@@ -186,16 +186,16 @@ func (a *ask) propose() (Proposal, error) {
 		return a.proposal(p, OriginInitial, "initial design"), nil
 	}
 	if a.tooFew() {
-		if p := a.extension(); !a.taken(p) {
-			return a.proposal(p, OriginInitial, "too few values for a model"), nil
-		}
-		return a.spread(OriginInitial, "far from all points, too few values for a model")
+		return a.fill(OriginInitial, "too few values for a model")
 	}
 	if a.lbo.parts != nil {
 		return a.several()
 	}
 	if err := a.look(); err != nil {
 		return a.spread(OriginFallback, "far from all points: %v", err)
+	}
+	if a.featureless() {
+		return a.fill(OriginExplore, "all values are the same")
 	}
 	if p, ok := a.twin(); ok {
 		return a.proposal(p, OriginModel, "beside the best point, to tell noise from ruggedness"), nil
@@ -271,6 +271,14 @@ func (a *ask) extension() spaces.Point {
 	}
 	u := sobol.Scrambled(a.past.space.Len(), a.past.seed).Points(uint32(a.trial), 1)[0]
 	return a.past.space.Snap(a.past.space.FromUniform(u))
+}
+
+// fill proposes a point that fills the space.
+func (a *ask) fill(origin Origin, why string) (Proposal, error) {
+	if p := a.extension(); !a.taken(p) {
+		return a.proposal(p, origin, "%s", why), nil
+	}
+	return a.spread(origin, "far from all points, %s", why)
 }
 
 // spread proposes a point far from everything told and pending.

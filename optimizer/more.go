@@ -78,7 +78,7 @@ func (l *lbo) More(ctx context.Context, trial int) (Proposal, error) {
 func (a *ask) pooling(p Proposal) *pool {
 	rule := a.rule()
 	alone := a.lbo.finite != nil || a.lbo.parts != nil || a.lbo.printed != nil || a.past.safe != nil // these propose one by one
-	if alone || rule.value == nil || a.view == nil || !a.view.holds || len(a.view.models) != 1 {
+	if alone || rule.value == nil || a.view == nil || !a.view.holds || len(a.view.models) != 1 || a.featureless() {
 		return nil
 	}
 	known := len(a.pending)

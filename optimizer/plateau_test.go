@@ -1,6 +1,7 @@
 package optimizer_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -53,5 +54,73 @@ func TestNothingButAPlateau(t *testing.T) {
 	}
 	if len(quarters) < 4 || len(seen) < 40 {
 		t.Errorf("40 trials are %d points in %d quarters", len(seen), len(quarters))
+	}
+}
+
+// While every value is the same, no region of the space is passed over, by one worker or by four: a model
+// that has seen nothing is least sure of the corners, where nearly all trials went.
+func TestWhereAllIsFlatTheSpaceIsFilled(t *testing.T) {
+	const side = 4
+	for _, design := range []string{"lhs", "walk"} {
+		for _, workers := range []int{1, 4} {
+			t.Run(fmt.Sprint(design, workers), func(t *testing.T) {
+				space := cube(2)
+				opt := newOptimizer(t, space, 1, optimizer.Settings{Design: design})
+				cells := map[[2]int]bool{}
+				var running []optimizer.Observation
+				for k := 1; k <= 40; k++ {
+					p, err := opt.Ask(t.Context(), optimizer.Query{Trial: k, Pending: pendingOf(running)})
+					if err != nil {
+						t.Fatal(err)
+					}
+					cells[[2]int{int(side * p.Point[0]), int(side * p.Point[1])}] = true
+					if running = append(running, evaluated(k, p, func(spaces.Point) float64 { return 0.1 })); len(running) == workers {
+						tellAll(t, opt, running[0])
+						running = running[1:]
+					}
+				}
+				seen := 0
+				for i := range side {
+					for j := range side {
+						if cells[[2]int{i, j}] {
+							seen++
+						}
+					}
+				}
+				if seen < side*side-1 {
+					t.Errorf("40 trials are in %d of %d parts of the space", seen, side*side)
+				}
+			})
+		}
+	}
+}
+
+// Relations hold for the points that fill the space, and what fails, or is guessed, is not forgotten.
+func TestFlatKeepsToWhatIsKnown(t *testing.T) {
+	below := spaces.Relation{Text: "a + b <= 0.5", Params: []string{"a", "b"}, Holds: func(v spaces.Values) bool {
+		return numberOf(v, "a")+numberOf(v, "b") <= 0.5
+	}}
+	related, err := newSpace(t, float("a", 0, 1), float("b", 0, 1)).Where(below)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range runStudy(t, newOptimizer(t, related, 1, optimizer.Settings{}), 30, func(spaces.Point) float64 { return 1 }) {
+		if !related.Allows(o.Proposal.Point) {
+			t.Errorf("trial %d is at %v", o.Trial, o.Proposal.Point)
+		}
+	}
+	failures := 0
+	for _, o := range runStudy(t, newOptimizer(t, cube(2), 1, optimizer.Settings{}), 40, func(p spaces.Point) float64 {
+		if p[0] > 0.5 {
+			return math.NaN()
+		}
+		return 1
+	}) {
+		if o.Trial > 20 && o.Status == optimizer.Failed {
+			failures++
+		}
+	}
+	if failures > 6 {
+		t.Errorf("%d of the last 20 trials fail in the half that fails", failures)
 	}
 }
