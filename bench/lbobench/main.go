@@ -21,7 +21,7 @@ func main() {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(compareCommand(), suiteCommand(), reproduceCommand(), logisticCommand())
+	root.AddCommand(compareCommand(), suiteCommand(), surfacesCommand(), reproduceCommand(), logisticCommand())
 	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "lbobench:", err)
 		os.Exit(1)

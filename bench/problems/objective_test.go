@@ -3,6 +3,8 @@ package problems
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/spaces"
@@ -34,6 +36,49 @@ func TestObjectiveMinima(t *testing.T) {
 				t.Errorf("%s: %v at %v is below the minimum %v", o.Name, y, v, o.Min)
 			}
 		}
+	}
+}
+
+// The generated surfaces are 200 of all sizes, and no point is below what is said to be the least value.
+func TestGenerated(t *testing.T) {
+	r, names, sizes := stream(8, 9), map[string]bool{}, map[int]int{}
+	for _, o := range Generated(1, func(string, int) bool { return true }) {
+		d := o.Space.Len()
+		names[o.Name] = true
+		sizes[d]++
+		if !strings.HasSuffix(o.Name, strconv.Itoa(d)) {
+			t.Errorf("%s has %d parameters", o.Name, d)
+		}
+		for range 30 {
+			v := o.Sample(r)
+			if o.Fails == nil || !o.Fails(v) {
+				if y := o.Eval(v); y < o.Min || math.IsNaN(y) || math.IsInf(y, 0) || y != o.Eval(v) {
+					t.Errorf("%s: %v at %v, and the least is %v", o.Name, y, v, o.Min)
+				}
+			}
+		}
+	}
+	if len(names) != 200 || len(sizes) != len(GeneratedSizes) {
+		t.Errorf("%d surfaces, %v by their number of parameters", len(names), sizes)
+	}
+}
+
+// Another seed draws other surfaces, of every kind that has something to draw.
+func TestGeneratedBySeed(t *testing.T) {
+	r := stream(8, 9)
+	for _, kind := range generators() {
+		t.Run(kind.name, func(t *testing.T) {
+			a, b, differ := kind.make(3, 1), kind.make(3, 2), false
+			for range 200 {
+				v := a.Sample(r)
+				x, okX := a.Observe(v, 1)
+				y, okY := b.Observe(v, 1)
+				differ = differ || okX != okY || okX && x != y
+			}
+			if differ == (kind.name == "constant") {
+				t.Errorf("another seed draws another one: %v", differ)
+			}
+		})
 	}
 }
 
