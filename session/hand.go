@@ -278,7 +278,8 @@ func (s *Study) close(end *study.Closed) error {
 	if slices.ContainsFunc(s.state.Trials, s.confirming) {
 		return nil // a session was killed as it confirmed; the next one takes that up
 	}
-	if ran := func(t *study.Trial) bool { return !t.Hand }; end.Why != study.EndUnsafe && len(s.state.Unconfirmed()) > 0 && slices.ContainsFunc(s.state.Trials, ran) {
+	ran := func(t *study.Trial) bool { return !t.Hand || len(t.Confirms) > 0 }
+	if end.Why != study.EndUnsafe && len(s.state.Unconfirmed()) > 0 && slices.ContainsFunc(s.state.Trials, ran) {
 		return nil // the next session confirms them
 	}
 	s.recommend(end, func(answered <-chan asked) asked { return <-answered })

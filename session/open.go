@@ -188,9 +188,9 @@ func (s *Study) begin(config *study.Config, torn string) error {
 	return s.start(torn, change, mended)
 }
 
-// goOn is start for a study that was found at its end, if it has been opened again since.
+// goOn is start for a study that was found at its end, or has come to it, if it has been opened again since.
 func (s *Study) goOn() error {
-	if s.begun || s.state.Ended() {
+	if end := s.state.Closed; s.state.Ended() || s.begun && (end == nil || end.Why == study.EndGuard) {
 		return nil
 	}
 	return s.start("", nil, nil)

@@ -105,7 +105,8 @@ func (m *simModel) record(e study.Event) {
 	case study.Session, study.ConfigChanged, study.Noted, study.Excluded, study.Included, study.Enqueued:
 	default:
 		if f, ok := e.(study.Finished); ok && f.Trial <= len(m.trials) && m.trials[f.Trial-1].hand {
-			break // somebody has told of it late
+			m.opened = m.opened || m.config.Run.Confirm > 0 // somebody has told of it late: it may be confirmed
+			break
 		}
 		if r, ok := e.(study.Rerun); ok && m.wanted(r) {
 			m.closed = nil
@@ -122,6 +123,7 @@ func (m *simModel) record(e study.Event) {
 		m.opened = m.opened || m.closed != nil && (confirmed || !slices.Contains([]study.Ending{study.EndTrials, study.EndTime}, m.closed.Why))
 	case study.Included:
 		m.count(e.Trial, true)
+		m.opened = m.opened || m.config.Run.Confirm > 0
 	case study.Created:
 		m.config = e.Config
 	case study.ConfigChanged:

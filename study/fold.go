@@ -136,7 +136,7 @@ func (s *State) apply(r Record) error {
 	case ConfigChanged:
 		return s.configChanged(e)
 	case Closed:
-		s.Closed, s.said, s.without = &e, e.Detail, s.excluded()
+		s.Closed, s.said, s.without, s.closedAt = &e, e.Detail, s.excluded(), len(s.Order)
 		s.findBest() // its doubts count
 	}
 	return nil

@@ -59,6 +59,7 @@ type State struct {
 	before     int           // the trials up to this one were proposed under another safety limit
 	elsewhere  int           // the same in other ranges, by another optimizer, or of other values
 	without    []*Trial      // that did not count when the study was closed
+	closedAt   int           // trials that were finished then
 	said       string        // why it was
 	counts     map[optimizer.Status]int
 	inSession  []*Trial          // that finished in this session
@@ -112,9 +113,14 @@ func (s *State) excluded() []*Trial { return s.those(func(t *Trial) bool { retur
 func (s *State) outSince(t *Trial) bool { return !slices.Contains(s.without, t) }
 
 // replaces reports whether trials that are not confirmed are among the best now for some that were, and
-// have been taken out since the end.
+// have been taken out since the end, or since they have been told of or brought back since then.
 func (s *State) replaces() bool {
-	return slices.ContainsFunc(s.excluded(), func(t *Trial) bool { return s.outSince(t) && len(t.Confirms) > 0 }) && len(s.Unconfirmed()) > 0
+	waiting := s.Unconfirmed()
+	late := func(t *Trial) bool {
+		return slices.Contains(s.without, t) || slices.Contains(s.Order[s.closedAt:], t.Number)
+	}
+	return len(waiting) > 0 && (slices.ContainsFunc(waiting, late) ||
+		slices.ContainsFunc(s.excluded(), func(t *Trial) bool { return s.outSince(t) && len(t.Confirms) > 0 }))
 }
 
 // Holds reports whether what the optimizer noted of the objective as it proposed a trial still holds:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,6 +73,8 @@ func (c changed) said() string {
 		text += when(replaced && c.state.Closed != nil && !c.state.Ended(), "; the next run or resume confirms what takes its place")
 	case study.ActionInclude:
 		text = fmt.Sprintf("trial %d counts again", c.Trial)
+		confirmed := slices.Contains(c.state.Unconfirmed(), c.state.Trials[c.Trial-1]) && c.state.Closed != nil && !c.state.Ended()
+		text += when(confirmed, "; the next run or resume confirms it")
 	case study.ActionRerun:
 		text = count(len(c.Rerun), "failure") + " to be run again"
 	case study.ActionNote:
