@@ -274,13 +274,20 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		thinking.end()
 		fmt.Fprint(g.err, text)
 	}
+	onDisk := s.State()
+	if isA[*journal.WriteError](runErr) { // what is known is ahead of it
+		var none error
+		if onDisk, none = study.Load(o.dir); none != nil || onDisk.ID != s.State().ID {
+			return runErr
+		}
+	}
 	ran := 0
-	for _, n := range s.State().Order {
-		if s.State().Trials[n-1].Attempt != before[n] {
+	for _, n := range onDisk.Order {
+		if onDisk.Trials[n-1].Attempt != before[n] {
 			ran++
 		}
 	}
-	err = summarize(g, s.State(), s.Layout(), &ran)
+	err = summarize(g, onDisk, s.Layout(), &ran)
 	if err != nil && !errors.Is(err, syscall.EPIPE) && !isA[signalled](runErr) { // it may be the terminal that has gone
 		return errors.Join(runErr, err)
 	}
