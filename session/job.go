@@ -143,11 +143,11 @@ const exitNoSources = 125
 // runs, and only then go to its working directory, which may lie in it. The
 // system's own cp and ln do the work, as part of the attempt: what they complain
 // of stands in its stderr, and what stops the attempt stops them. The copy is the owner's
-// alone, whatever its original. It is made again where a file has gone away while it was made, as those of
-// editors do.
+// alone, whatever its original, and is of what a link leads to. It is made again where a file has gone away
+// while it was made, as those of editors do.
 func withSources(job *runner.Job, s *study.Sources, start string, linked []string) {
 	from, to := shell.Quote(absolute(start, s.From)), shell.Quote(filepath.Join(job.Dir, layout.SourcesName))
-	get := "cp -Rp -- " + from + " " + to + " && chmod go= -- " + to
+	get := "cp -RHp -- " + from + " " + to + " && chmod go= -- " + to
 	switch s.Mode {
 	case "link":
 		get = "ln -s -- " + from + " " + to
@@ -215,8 +215,8 @@ func (s *Study) leaves(from, path string, most int) bool {
 	return false
 }
 
-// linkedEntries lists the entries of the working directory that isolated trials share because
-// they are links, too large to be copied, or hold the study. What remains must not be too large.
+// linkedEntries lists the entries of the working directory that isolated trials share because they are
+// links, hidden directories, too large to be copied, or hold the study. What remains must not be too large.
 func linkedEntries(start string, l layout.Study) (linked []string, err error) {
 	entries, err := os.ReadDir(start)
 	if err != nil {
@@ -225,7 +225,11 @@ func linkedEntries(start string, l layout.Study) (linked []string, err error) {
 	total := int64(0)
 	for _, e := range entries {
 		path := filepath.Join(start, e.Name())
-		if strings.HasPrefix(e.Name(), ".") && !e.Type().IsRegular() || e.Name() == "node_modules" || strings.HasSuffix(e.Name(), ".study") {
+		if strings.HasSuffix(e.Name(), ".study") {
+			continue
+		}
+		if strings.HasPrefix(e.Name(), ".") && !e.Type().IsRegular() || e.Name() == "node_modules" {
+			linked = append(linked, e.Name())
 			continue
 		}
 		size, err := sizeOf(path)
@@ -269,7 +273,7 @@ func checkSources(s *study.Sources, l layout.Study, start string) error {
 		return nil
 	}
 	from := absolute(start, s.From)
-	if rel, err := filepath.Rel(from, string(l)); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+	if rel, err := filepath.Rel(resolved(from), resolved(string(l))); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 		return &LayoutError{fmt.Errorf("sources: the study %s lies inside %s, so that every copy would hold the others; keep it elsewhere", l, from)}
 	}
 	return nil

@@ -99,7 +99,7 @@ func TestLeftoversAreNamed(t *testing.T) {
 // A trial gets its own view of the sources, and the study may not lie in them.
 func TestSources(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
-		for mode, want := range map[string]string{"copy": "cp -Rp -- '/src' ", "link": "ln -s -- '/src' "} {
+		for mode, want := range map[string]string{"copy": "cp -RHp -- '/src' ", "link": "ln -s -- '/src' "} {
 			c := config()
 			c.Budget.Trials, c.Run.Sources = 1, &study.Sources{From: "src", Mode: mode}
 			var script string

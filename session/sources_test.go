@@ -85,7 +85,10 @@ func TestSharedResultBehindALink(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "out", "own"), 0o700), os.Symlink(elsewhere, filepath.Join(dir, "out", "far")),
 		os.Symlink("../..", filepath.Join(dir, "out", "up")), os.Symlink("own", filepath.Join(dir, "out", "near")),
 		os.Symlink(elsewhere, filepath.Join(dir, "top")), os.Symlink("../out/far", filepath.Join(dir, "out", "along")),
-		os.Symlink("out/own", filepath.Join(dir, "within")), os.Symlink("circle", filepath.Join(dir, "out", "circle")), os.Symlink("../top", filepath.Join(dir, "out", "back"))); err != nil {
+		os.Symlink("out/own", filepath.Join(dir, "within")), os.Symlink("circle", filepath.Join(dir, "out", "circle")), os.Symlink("../top", filepath.Join(dir, "out", "back")),
+		os.Mkdir(filepath.Join(dir, ".cache"), 0o700), os.WriteFile(filepath.Join(dir, ".env"), nil, 0o600), os.Mkdir(filepath.Join(dir, "node_modules"), 0o700),
+		os.Symlink("../.cache", filepath.Join(dir, "out", "hidden")), os.Symlink("../.env", filepath.Join(dir, "out", "env")),
+		os.Symlink("../node_modules", filepath.Join(dir, "out", "modules"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -97,6 +100,7 @@ func TestSharedResultBehindALink(t *testing.T) {
 		{"out/along/loss", "copy", 2, true}, {"out/back/loss", "isolate", 2, true}, {"out/circle/loss", "copy", 2, true},
 		{"within/loss", "isolate", 2, true}, {"within/loss", "copy", 2, false}, {"out/far", "copy", 2, true},
 		{"out/far/loss", "copy", 1, false}, {"out/far/loss{trial}", "copy", 2, false}, {"out/near/loss", "copy", 2, false}, {"out/own/loss", "isolate", 2, false},
+		{"out/hidden/loss", "isolate", 2, true}, {"out/hidden/loss", "copy", 2, false}, {"out/env", "isolate", 2, false}, {"out/modules/loss", "isolate", 2, true},
 	} {
 		t.Run(c.mode+" "+c.file, func(t *testing.T) {
 			cfg := isolated(dir, c.mode)
@@ -110,6 +114,29 @@ func TestSharedResultBehindALink(t *testing.T) {
 				s.Close()
 			}
 		})
+	}
+}
+
+// A link to the sources is followed: each trial has a copy of its own, and the link's target stays as it is.
+func TestSourcesBehindALink(t *testing.T) {
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "src")
+	if err := errors.Join(os.Mkdir(real, 0o700), os.Symlink("real", link), os.WriteFile(filepath.Join(real, "code"), []byte("1"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	cfg := isolated(dir, "copy")
+	cfg.Run.Sources.From, cfg.Run.Cwd = "src", "{trial_dir}/sources"
+	cfg.Command.Shell = "test -e code && mkdir mine && echo loss={x} {n}"
+	st := conclude(t, cfg, session.Options{Dir: filepath.Join(t.TempDir(), "s"), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
+	if n := st.Count(optimizer.Succeeded); n != 3 {
+		t.Errorf("%d of 3 trials have succeeded", n)
+	}
+	if _, err := os.Stat(filepath.Join(real, "mine")); err == nil {
+		t.Error("a trial has written into the sources")
+	}
+	_, err := session.Open(cfg, session.Options{Dir: filepath.Join(real, "s"), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
+	if wrong := (*session.LayoutError)(nil); !errors.As(err, &wrong) {
+		t.Errorf("a study within the sources: %v", err)
 	}
 }
 
