@@ -2,6 +2,7 @@ package parser
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,6 +27,8 @@ type jsonMatcher struct {
 	shape   jsonShape
 	lost    bool // the text is too long: it is followed to its end, since what is nested in it is no text
 	tooLong int  // line of the last text that was too long
+	broken  int  // line of the first text of which a part was not seen, so that what is nested in it looks like texts
+	ended   int  // the last line on which such a text has ended
 }
 
 // jsonSearch is the search for one metric in the texts of a matcher.
@@ -59,9 +62,14 @@ func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
 		m.text, m.lost = m.text[:0], false // if it was no JSON after all, this line may be
 	}
 	first, last := skipBlanks(l.text, at), len(trimBlanks(l.text))-1
+	before := len(found)
+	m.closes(l, first)
 	for failed := 0; ; {
 		i := bytes.IndexByte(l.text[at:], m.open)
 		if i < 0 {
+			if m.closes(l, skipBlanks(l.text, at)) {
+				return found[:before] // all on this line is within
+			}
 			return found
 		}
 		if at += i; failed >= attempts && at < last || !bytes.HasSuffix(trimBlanks(l.text[:at]), m.mark) {
@@ -95,6 +103,35 @@ func (m *jsonMatcher) hold(l line, text []byte) {
 		m.text, m.lost = m.text[:0], !l.cut // of a cut line nobody knows how it goes on
 		m.tooLong = m.start
 	}
+	if l.cut {
+		m.broken = cmp.Or(m.broken, m.start)
+	}
+}
+
+// gap gives up a text over several lines of which a part is missing before a line.
+func (m *jsonMatcher) gap(before int) {
+	if m.mark != nil {
+		return
+	}
+	if len(m.text) > 0 || m.lost {
+		before = m.start
+	}
+	m.text, m.lost, m.broken = m.text[:0], false, cmp.Or(m.broken, before)
+}
+
+// closes reports whether what a line has from a place on, outside of all texts, is the end of one of which a
+// part was not seen: the objects so far may lie within it.
+func (m *jsonMatcher) closes(l line, at int) bool {
+	rest := trimBlanks(l.text[at:])
+	if m.broken == 0 || len(rest) == 0 {
+		return false
+	}
+	end := m.open + 2 // '}' or ']'
+	closes := rest[0] == end || rest[len(rest)-1] == end && bytes.IndexByte([]byte(`],"`), rest[0]) >= 0
+	if closes {
+		m.ended = l.number
+	}
+	return closes
 }
 
 // decode gives a text to the searches for which it is worth a visit.

@@ -24,6 +24,10 @@ func lastNumber(l line, found []occurrence) []occurrence {
 			continue
 		}
 		before := trimBlanks(l.text[:i])
+		if last.kind != absent && (bytes.HasSuffix(before, []byte("±")) || bytes.HasSuffix(before, []byte("+/-"))) {
+			i += n.size // one more deviation, behind a word: "0.93 ± 0.01 (stat) ± 0.02 (syst)"
+			continue
+		}
 		if end := thousands(l.text[i:], n.size); end > 0 && bytes.HasSuffix(before, []byte(":")) {
 			n = number{kind: unreadable, size: end} // elsewhere a blank stands between two numbers
 		}

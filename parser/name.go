@@ -238,7 +238,7 @@ var bracketsRE = regexp.MustCompile(`^([\[(]+)\s*([^\s,\[\]()]+)\s*,?\s*([\])]+)
 
 // measuredRE finds a number in brackets with its deviation: "[0.93 ± 0.01]", "(0.93 (+/- 0.01))", "[0.93(1)]".
 var measuredRE = regexp.MustCompile(`^[\[(][^\s,\[\]()]*` +
-	`(?:\.\d*\(\d+\)|\s*` + spreadRE + `|\s*\(\s*` + spreadRE + `\s*\))\s*,?\s*[\])]`)
+	`(?:\.\d*\(\d+\)|(?:\s*` + spreadRE + `)+|\s*\(\s*` + spreadRE + `\s*\))\s*,?\s*[\])]`)
 
 const spreadRE = `(?:±|\+/-|\+-)\s*[^\s,\[\]()]+`
 

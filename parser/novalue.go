@@ -106,8 +106,8 @@ func (m *metric) incomplete(picked occurrence) *NoValueError {
 	pick, what := m.pattern.rule.Pick, m.pattern.what()
 	for _, s := range m.streams {
 		own := !picked.empty() && picked.source == s.source
-		switch long := s.tooLong(); {
-		case long > 0 && pick != pickFirst:
+		switch long := s.tooLong(pick, picked); {
+		case long > 0:
 			e.Line, e.Text = long, ""
 			e.Detail = fmt.Sprintf("the %s %s is not known: the JSON text on line %d of %s is longer than can be read", pick, what, long, s.source)
 			e.Hint = "let the program print the metric on a line of its own"
@@ -123,12 +123,20 @@ func (m *metric) incomplete(picked occurrence) *NoValueError {
 	return nil
 }
 
-// tooLong is the line of a JSON text after the last reading that was too long to read, 0 for none. Where
-// there is no reading, another message says so.
-func (m *searched) tooLong() int {
+// tooLong is the line of a JSON text after the last reading that was too long to read, or within which a
+// reading may lie that decides the value, 0 for none. Where there is no reading, another message says so.
+func (m *searched) tooLong(pick string, picked occurrence) int {
 	line, last := m.long, 0
 	if search, ok := m.why.(*jsonSearch); ok {
-		line = max(line, search.texts.tooLong)
+		broken, ended := search.texts.broken, search.texts.ended
+		within := broken <= picked.line && picked.line <= ended
+		if within && pick == pickFirst || ended > 0 && pick != pickFirst && pick != pickLast {
+			return ended
+		}
+		line = max(line, search.texts.tooLong, ended)
+	}
+	if pick == pickFirst {
+		return 0
 	}
 	for _, f := range m.folds {
 		last = max(last, f.last.line)

@@ -310,21 +310,26 @@ func plainMinus(token []byte) []byte {
 	}, token)
 }
 
-// skipDeviation goes past the deviation of a number that ends at i: "± 0.01", "+/- 0.01",
+// skipDeviation goes past the deviations of a number that ends at i: "± 0.01", "+/- 0.01",
 // perhaps in parentheses, and the "(1)" of 0.93(1). Without one it stays there.
 func skipDeviation(text []byte, i int) int {
-	if next := skipBlanks(text, i); next == len(text) || strings.IndexByte("(+\xc2", text[next]) < 0 { // for speed
-		return i
+	for {
+		next := skipBlanks(text, i)
+		if next == len(text) || strings.IndexByte("(+\xc2", text[next]) < 0 { // for speed
+			return i
+		}
+		glued, whole := lastDigitsRE.Find(text[i:]), bytes.TrimRight(text[:i], "0123456789")
+		if glued != nil && bytes.HasSuffix(whole, []byte(".")) {
+			i += len(glued)
+			continue
+		}
+		at := i + len(deviationRE.Find(text[i:]))
+		n := scanNumber(text[at:], numberMode{})
+		if at == i || n.kind == notNumeric {
+			return i
+		}
+		i = at + n.size
 	}
-	glued, whole := lastDigitsRE.Find(text[i:]), bytes.TrimRight(text[:i], "0123456789")
-	if glued != nil && bytes.HasSuffix(whole, []byte(".")) {
-		return i + len(glued)
-	}
-	at := i + len(deviationRE.Find(text[i:]))
-	if n := scanNumber(text[at:], numberMode{}); at > i && n.kind != notNumeric {
-		return at + n.size
-	}
-	return i
 }
 
 var deviationRE = regexp.MustCompile(`^[\x00- \x7f]*\(?[\x00- \x7f]*(?:±|\+/-|\+-)[\x00- \x7f]*`)

@@ -70,6 +70,11 @@ func (s *Scanner) Gap() {
 	s.endLine('\n')
 	s.torn = true
 	s.gaps++
+	for _, shared := range s.shared {
+		if texts, ok := shared.(*jsonMatcher); ok {
+			texts.gap(s.number + 1)
+		}
+	}
 }
 
 // Close reads the last line if it has no end. It may be called again.
