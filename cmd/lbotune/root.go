@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
@@ -296,7 +298,9 @@ func openLog(path string, l layout.Study) (*os.File, error) {
 	var f *os.File
 	abs, err := filepath.Abs(path)
 	if err != nil || !strings.HasPrefix(abs, string(l)+"/") {
-		f, err = os.OpenFile(path, flags, 0o600)
+		if f, err = door.OpenFile(path, flags|os.O_EXCL); errors.Is(err, fs.ErrExist) { // whatever the umask
+			f, err = os.OpenFile(path, flags, 0o600)
+		}
 	} else if err = session.CheckOwner(l, slog.New(slog.DiscardHandler)); err == nil {
 		f, err = l.OpenFile(abs, flags)
 	}
