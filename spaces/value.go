@@ -111,7 +111,7 @@ func (v *Value) UnmarshalJSON(b []byte) error {
 	case strings.ContainsAny(s, ".eE"):
 		x, err := strconv.ParseFloat(s, 64)
 		if err != nil {
-			return fmt.Errorf("parameter value %s: %w", s, err)
+			return fmt.Errorf("parameter value %s: beyond the range of a float64", s)
 		}
 		*v = Float(x)
 	default:

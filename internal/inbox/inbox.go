@@ -54,7 +54,7 @@ func Leave(l layout.Study, r study.Request) (study.Request, error) {
 	r.ID = fmt.Sprintf("%019d-%d-%s", now, os.Getpid(), hex.EncodeToString(random[:]))
 	text, err := json.Marshal(r)
 	if err != nil {
-		return r, fmt.Errorf("write the request: %w", err)
+		return r, fmt.Errorf("write the request: %w", plain(err))
 	}
 	if len(text) > requestSize {
 		return r, fmt.Errorf("the request has %d bytes; allowed are %d", len(text), requestSize)
@@ -143,10 +143,26 @@ func readRequest(d *door.Dir, name string) (r study.Request, err error) {
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.DisallowUnknownFields()
 	if err := in.Decode(&r); err != nil {
-		return r, fmt.Errorf("it cannot be read: %w", err)
+		return r, fmt.Errorf("it cannot be read: %w", plain(err))
 	}
 	if r.Version != version {
 		return r, fmt.Errorf("it was written by another version of lbotune: its format is %d, and not %d", r.Version, version)
 	}
 	return r, nil
+}
+
+// plain is an error of package json in words for who has not read Go.
+func plain(err error) error {
+	var value *json.MarshalerError
+	var syntax *json.SyntaxError
+	var other *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &value):
+		return value.Err
+	case errors.As(err, &syntax):
+		return fmt.Errorf("byte %d is no JSON, which has no NaN or infinity either", syntax.Offset)
+	case errors.As(err, &other):
+		return fmt.Errorf("%s cannot be a %s", other.Field, other.Value)
+	}
+	return err
 }

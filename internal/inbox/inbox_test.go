@@ -79,6 +79,29 @@ func TestRequestsAreRead(t *testing.T) {
 	}
 }
 
+// What of a file is no request is said in words that need no Go.
+func TestRequestsThatAreNone(t *testing.T) {
+	l := layout.Of(t.TempDir())
+	if err := os.MkdirAll(l.Requests(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		`{"version":1,"action":"enqueue","values":{"x":NaN}}`:       "it cannot be read: byte 47 is no JSON, which has no NaN or infinity either",
+		`{"version":1,"action":"enqueue","values":{"x":-Infinity}}`: "it cannot be read: byte 48 is no JSON, which has no NaN or infinity either",
+		`{"version":1,"action":"enqueue","values":{"x":1e999}}`:     "it cannot be read: parameter x: parameter value 1e999: beyond the range of a float64",
+		`{"version":1,"action":"exclude","trial":"3"}`:              "it cannot be read: trial cannot be a string",
+		`{"version":1,"action":"exclude","trial":1.5}`:              "it cannot be read: trial cannot be a number 1.5",
+	} {
+		if err := os.WriteFile(filepath.Join(l.Requests(), "1-1-0.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rs, err := inbox.Read(l)
+		if err != nil || len(rs) != 1 || rs[0].Unreadable == nil || rs[0].Unreadable.Error() != want {
+			t.Errorf("%s: %+v, %v; want %q", text, rs, err, want)
+		}
+	}
+}
+
 // Who leaves a request that cannot be kept hears why.
 func TestRequestsThatCannotBeLeft(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
@@ -91,7 +114,7 @@ func TestRequestsThatCannotBeLeft(t *testing.T) {
 	}{
 		"the request has 1048615 bytes; allowed are 1048576": {t.TempDir(), study.Request{Action: study.ActionNote, Text: strings.Repeat("x", 1<<20)}},
 		"leave a request: open FILE: not a directory":        {file, study.Request{Action: study.ActionNote}},
-		"write the request: json: error calling MarshalJSON for type spaces.Values: parameter x: parameter value NaN is not a finite number": {t.TempDir(), study.Request{Action: study.ActionEnqueue,
+		"write the request: parameter x: parameter value NaN is not a finite number": {t.TempDir(), study.Request{Action: study.ActionEnqueue,
 			Values: spaces.Values{{Name: "x", Value: spaces.Float(math.NaN())}}}},
 	} {
 		t.Run(want, func(t *testing.T) {
