@@ -145,6 +145,7 @@ var formerClashes = []formerClash{
 	{"stop at a limit+reachable", 6},
 	{"confirm+slots, gpus", 21},
 	{"rerun+guess+kill", 5003},
+	{"confirm+patience of the budget+ask and tell, drive", 641835888458},
 }
 
 // refusals are what lbotune check says of settings that cannot stand together.

@@ -77,6 +77,9 @@ func (s *simulation) check() {
 	} else if m.closed.Why == study.EndTrials && (len(st.Order) < m.config.Budget.Trials || len(st.Order) > m.config.Budget.Trials && !s.plan.has("respec", "steer")) {
 		s.fault("%d trials are finished; the budget is %d", len(st.Order), m.config.Budget.Trials)
 	}
+	if left := st.Unconfirmed(); m.closed != nil && len(left) > 0 && !s.plan.has("exclude", "steer") && !slices.Contains([]study.Ending{study.EndUnsafe, study.EndTime, study.EndGuard}, m.closed.Why) {
+		s.fault("the study has come to its end, and %d of the best are not confirmed: trial %d", len(left), left[0].Number)
+	}
 	if hard := m.config.Budget.TimeHard; hard > 0 && st.Elapsed > time.Duration(hard)+time.Second {
 		s.fault("the study has run for %v; its hard limit is %v", st.Elapsed, hard)
 	}
