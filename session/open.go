@@ -177,6 +177,12 @@ func (s *Study) begin(config *study.Config, torn string) error {
 		for _, v := range s.state.Dropped(*change) {
 			s.opts.Log.Warn("enqueued values lie outside the changed ranges and are dropped", "values", v)
 		}
+		if old := len(s.state.Config.Params); len(s.state.Trials) > 0 {
+			for _, p := range change.Config.Params[min(old, len(change.Config.Params)):] {
+				s.opts.Log.Warn("a parameter is new: the trials so far count with its default",
+					"name", p.Name, "default", p.Default)
+			}
+		}
 		s.opts.Log.Info("the settings have changed since the last session")
 	}
 	mended := s.state.Mended(change)

@@ -224,6 +224,7 @@ func tryOut(ctx context.Context, g *global, d *draft.Program) error {
 			continue
 		}
 		delete(d.Files, name) // it is no configuration
+		d.Shared = cmp.Or(d.Shared, name)
 		if text, err := door.ReadFile(name, maxTryout); err == nil {
 			outputs = append(outputs, draft.Output{Source: name, Text: text})
 		}

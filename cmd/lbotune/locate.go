@@ -188,10 +188,10 @@ func (g *global) writeOut(path string, write func(io.Writer) error, studies ...s
 	}
 	f, err := os.Create(path)
 	if err != nil {
-		return usagef("-o: %w", err)
+		return usagef("cannot write: %w", err)
 	}
 	if err := errors.Join(buffered(f, write), f.Close()); err != nil {
-		return usagef("-o: %w", err)
+		return usagef("cannot write: %w", err)
 	}
 	_, err = fmt.Fprintf(g.err, "wrote %s\n", oneLine(path))
 	return err

@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,14 +69,20 @@ as md the page's text; as json all data of the page. Export writes the trials as
 				}
 				studies = append(studies, s)
 			}
-			if out == "" && format == "html" {
+			ours := out == "" && format == "html"
+			if ours {
 				out = strings.TrimSuffix(filepath.Base(studies[0].Dir), ".study") + ".html"
 			}
 			var b bytes.Buffer
 			if err := writeReport(&b, studies, format, plot); err != nil {
 				return err
 			}
-			return g.writeOut(out, func(w io.Writer) error { _, err := b.WriteTo(w); return err }, lists.Map(studies, func(s *report.Study) string { return s.Dir })...)
+			dirs := lists.Map(studies, func(s *report.Study) string { return s.Dir })
+			err := g.writeOut(out, func(w io.Writer) error { _, err := b.WriteTo(w); return err }, dirs...)
+			if ours && isA[*fs.PathError](err) {
+				return hinted(&marked{err, errNoPlace}, "-o FILE writes it elsewhere")
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()
@@ -346,11 +353,23 @@ func writeCSV(w io.Writer, st *study.State) error {
 	for _, p := range st.Config.Params {
 		column("params.", p.Name)
 	}
+	notes := map[int][]string{}
+	for _, n := range st.Notes {
+		notes[n.Trial] = append(notes[n.Trial], n.Text)
+	}
+	delete(notes, 0) // of the study, and of no trial
+	if len(notes) > 0 {
+		column("trial.", "note")
+	}
 	table := csv.NewWriter(w)
 	_ = table.Write(head) // Error says of all rows what went wrong
 	for _, t := range st.Trials {
 		row := []string{strconv.Itoa(t.Number), st.StandingOf(t), exact(t.Took.Seconds()), string(t.Origin), t.Failure.String()}
-		_ = table.Write(append(row, cells(t, st.Config.Metrics, st.Config.Params, "", exact, spaces.Value.Text)...))
+		row = append(row, cells(t, st.Config.Metrics, st.Config.Params, "", exact, spaces.Value.Text)...)
+		if len(notes) > 0 {
+			row = append(row, strings.Join(notes[t.Number], "; "))
+		}
+		_ = table.Write(row)
 	}
 	table.Flush()
 	return table.Error()

@@ -88,7 +88,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	_, elsewhere, _ := able[kinds.Locator](cfg, "")
 	dir, err = os.MkdirTemp(either(elsewhere, base, ""), "lbotune-smoke-") // base is where the nodes see it
 	if err != nil {
-		return nil, "", fmt.Errorf("make a temporary study: %w", err)
+		return nil, "", &marked{fmt.Errorf("make a temporary study: %w", err), errNoPlace}
 	}
 	defer func() {
 		if s == nil {

@@ -39,6 +39,8 @@ type Program struct {
 	Rule parser.Rule
 	// Source is where it is printed: "stderr", or a file that the program has written, or empty.
 	Source string
+	// Shared is a file that it has written where it was run, empty if there is none.
+	Shared string
 	// Maximize says that a larger value is better.
 	Maximize bool
 	// Remark says where the metric comes from; empty if it was not looked for.
@@ -90,7 +92,11 @@ func (d Program) TOML() (text []byte, left []string) {
 		w.line("\n[[files]]\nfrom = %s\nset  = { %s }", quote(f.From), f.Settings())
 	}
 	w.line("\n[budget]\ntrials = %d   # about ten for each parameter, and ten more\n# time = \"2h\"", 10*(len(g.found)+1))
-	w.line("\n[run]\nworkers = 1\n# timeout = \"30m\"")
+	w.line("\n[run]\nworkers = 1")
+	if d.Shared != "" && (d.Shared != written || d.Source == written) {
+		w.line("# isolate = true   # with more workers: else all trials write to one %s", comment(d.Shared))
+	}
+	w.line("# timeout = \"30m\"")
 	w.env(env)
 	return []byte(w.b.String()), g.left
 }
