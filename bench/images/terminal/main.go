@@ -23,6 +23,9 @@ const (
 	barHeight  = 30
 )
 
+// atOnce is how many lines are there from the start, so that nobody meets an empty terminal.
+const atOnce = 8
+
 const (
 	background = "#16181d"
 	bar        = "#24272f"
@@ -82,7 +85,7 @@ func draw(w io.Writer, r io.Reader, title string, first, last, columns int, pace
 		y := barHeight + margin + lineHeight*i + 6
 		moment := ""
 		if pace > 0 {
-			moment = fmt.Sprintf(`style="animation-duration:%.2fs" `, pace*float64(i))
+			moment = fmt.Sprintf(`style="animation-duration:%.2fs" `, pace*float64(max(0, i+1-atOnce)))
 		}
 		// The length is fixed so that columns stand in line in any font.
 		fmt.Fprintf(out, `<text x="%d" y="%d" xml:space="preserve" textLength="%.1f" lengthAdjust="spacingAndGlyphs" %s%s>%s</text>`+"\n",
