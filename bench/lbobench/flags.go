@@ -24,6 +24,7 @@ type common struct {
 	only     string
 	variants []string
 	peers    []string
+	recorded string // CSV file of runs of others
 }
 
 // register adds the flags to a command.

@@ -3,8 +3,10 @@ package main
 import (
 	_ "embed"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +22,8 @@ func upTo(evals int) []int {
 	i, _ := slices.BinarySearch(checkpoints, evals)
 	return append(slices.Clone(checkpoints[:i]), evals)
 }
+
+var errNotRecorded = errors.New("nothing is recorded")
 
 //go:embed peers.csv
 var recorded string
@@ -50,9 +54,38 @@ func (r *regrets) add(peer, function string, regret float64) {
 
 func (r *regrets) of(peer, function string) []float64 { return r.values[[2]string{peer, function}] }
 
-// addPeers adds the recorded runs after some number of evaluations that they know.
+// addPeers adds the recorded runs on the paper's functions after some number of evaluations.
 func (r *regrets) addPeers(at int) error {
-	reader := csv.NewReader(strings.NewReader(recorded))
+	known := map[string]float64{}
+	for _, p := range problems.Paper() {
+		known[p.Name] = p.Min
+	}
+	return r.addRecorded(recorded, at, func(function, _ string) (float64, bool) {
+		fmin, ok := known[function]
+		return fmin, ok
+	})
+}
+
+// addBeside adds those runs of a file that are on the instances of jobs, after some number of evaluations.
+func (r *regrets) addBeside(path string, jobs []job, at int) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read the recorded runs: %w", err)
+	}
+	return r.addRecorded(string(text), at, func(function, seed string) (float64, bool) {
+		i := slices.IndexFunc(jobs, func(j job) bool { return j.objective.Name == function && strconv.Itoa(j.seed) == seed })
+		if i < 0 {
+			return 0, false
+		}
+		return jobs[i].objective.Min, true
+	})
+}
+
+// addRecorded adds recorded runs where fmin knows the least value. What has run beside them is not
+// added again.
+func (r *regrets) addRecorded(text string, at int, fmin func(function, seed string) (float64, bool)) error {
+	ran := slices.Clone(r.peers)
+	reader := csv.NewReader(strings.NewReader(text))
 	reader.Comment = '#'
 	rows, err := reader.ReadAll()
 	if err != nil {
@@ -60,25 +93,18 @@ func (r *regrets) addPeers(at int) error {
 	}
 	column := slices.Index(rows[0], fmt.Sprintf("best%d", at))
 	if column < 0 {
-		return fmt.Errorf("nothing is recorded after %d evaluations", at)
-	}
-	known := map[string]float64{}
-	for _, p := range problems.Paper() {
-		known[p.Name] = p.Min
+		return fmt.Errorf("%w after %d evaluations", errNotRecorded, at)
 	}
 	for _, row := range rows[1:] {
-		fmin, ok := known[row[1]]
-		if !ok {
-			return fmt.Errorf("recorded runs name the unknown function %s", row[1])
-		}
-		if row[column] == "" {
+		least, ok := fmin(row[1], row[2])
+		if !ok || row[column] == "" || slices.Contains(ran, row[0]) {
 			continue
 		}
 		best, err := strconv.ParseFloat(row[column], 64)
 		if err != nil {
 			return fmt.Errorf("recorded run of %s on %s: %w", row[0], row[1], err)
 		}
-		r.add(row[0], row[1], best-fmin)
+		r.add(row[0], row[1], best-least)
 	}
 	return nil
 }

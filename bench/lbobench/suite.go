@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -119,6 +120,8 @@ func suiteCommand() *cobra.Command {
 	}
 	c.register(cmd, "suite.csv", 10, 100)
 	cmd.Flags().BoolVar(&ranked, "ranks", false, "hold the first variant against all others, with mean ranks, as compare does")
+	cmd.Flags().StringVar(&c.recorded, "recorded", "",
+		"with --ranks, CSV file of recorded runs on the same instances to rank beside, such as lbobench/testdata/simple.csv")
 	cmd.Flags().StringVar(&data, "data", "", "checkout of github.com/slds-lmu/yahpo_data, for the suites yahpo and yahpo-developing")
 	return cmd
 }
@@ -187,7 +190,9 @@ func runSuite(cmd *cobra.Command, c common, name, data string, ranked bool) erro
 		if w > 1 {
 			after += fmt.Sprintf(" by %d workers", w)
 		}
-		c.writeRanks(&b, st, some, after, s.noisy)
+		if err := c.writeRanks(&b, st, some, after, s.noisy); err != nil {
+			return err
+		}
 	}
 	return publish(cmd, c.page, "ranks "+name, b.String())
 }
@@ -195,18 +200,24 @@ func runSuite(cmd *cobra.Command, c common, name, data string, ranked bool) erro
 // writeRanks holds the first variant against the others, under a heading for each number of
 // evaluations, after. Under noise the trials that are recommended at the end count: the best
 // ones are not known.
-func (c common) writeRanks(b *strings.Builder, s *store, jobs []job, after string, noisy bool) {
+func (c common) writeRanks(b *strings.Builder, s *store, jobs []job, after string, noisy bool) error {
 	if noisy {
 		r := newRegrets()
 		r.addRecommended(s, jobs)
 		r.write(b, r.peers[:1], fmt.Sprintf(after, c.evals), false)
-		return
+		return nil
 	}
 	for _, at := range upTo(c.evals) {
 		r := newRegrets()
 		r.addStore(s, jobs, at)
+		if c.recorded != "" {
+			if err := r.addBeside(c.recorded, jobs, at); err != nil && !errors.Is(err, errNotRecorded) {
+				return err
+			}
+		}
 		r.write(b, r.peers[:1], fmt.Sprintf(after, at), false)
 	}
+	return nil
 }
 
 // writeSuite prints medians half way and at the end, there with quartiles, each
