@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -58,5 +59,43 @@ func TestResultsHaveTheirCommands(t *testing.T) {
 		if !strings.Contains(string(text), "\n    ") && name != "reproduction-claims.md" && name != "dimensions.md" {
 			t.Errorf("%s has no command that made it", page)
 		}
+	}
+}
+
+// The ranks of today's optimizer that the page on benchmarks gives are those of the tables.
+func TestRanksAreThoseOfTheTables(t *testing.T) {
+	_, today, _ := strings.Cut(read(t, "docs/benchmarks.md"), "These were made with today's optimizer")
+	sections := map[string]string{"standard": "ranks standard", "shifted": "ranks shifted", "compare": "compare from seed 20"}
+	name, checked := "", 0
+	for line := range strings.Lines(today) {
+		cells := strings.Split(strings.Trim(line, "|\n"), "|")
+		if len(cells) != 6 {
+			if checked > 0 {
+				break
+			}
+			continue
+		}
+		if m := regexp.MustCompile(`^ \[(\w+)\]`).FindStringSubmatch(cells[0]); m != nil {
+			name = m[1]
+		}
+		ranks := regexp.MustCompile(`[\d.]+`).FindAllString(cells[4]+cells[5], 2)
+		if sections[name] == "" || len(ranks) != 2 {
+			continue
+		}
+		_, table, _ := strings.Cut(read(t, "bench/results/"+name+".md"), "<!-- begin "+sections[name]+" -->")
+		_, table, _ = strings.Cut(table, "### After "+strings.TrimSpace(cells[3])+" evaluations")
+		_, row, _ := strings.Cut(table, "| **below 0.001 of the range equal** |")
+		row, _, _ = strings.Cut(row, "\n")
+		var found []float64
+		for _, rank := range regexp.MustCompile(`[\d.]+`).FindAllString(row, -1) {
+			found = append(found, figure(t, rank))
+		}
+		if len(found) < 3 || found[0] != figure(t, ranks[0]) || slices.Min(found[1:]) != figure(t, ranks[1]) {
+			t.Errorf("%s after%strials: the page has %s, and the table %v", name, cells[3], ranks, found)
+		}
+		checked++
+	}
+	if checked != 9 {
+		t.Errorf("%d rows were found", checked)
 	}
 }
