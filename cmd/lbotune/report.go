@@ -43,7 +43,8 @@ As svg it writes one picture, of --plot ` + strings.Join(report.Plots(), ", ") +
 as md the page's text; as json all data of the page. Export writes the trials as csv.`,
 		Example: `  lbotune report spec.study                    writes spec.html
   lbotune report spec.study -o history.svg --plot history
-  lbotune report a.study b.study -o both.html`,
+  lbotune report a.study b.study -o both.html
+  lbotune report a.study b.study -o both.svg --plot history`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			end := strings.TrimPrefix(filepath.Ext(out), ".")
 			format = cmp.Or(format, when(g.json, "json"), when(slices.Contains(formats, end), "%s", end), when(plot != "", "svg"), "html")
@@ -58,8 +59,9 @@ as md the page's text; as json all data of the page. Export writes the trials as
 				return usagef("--format: found %q; allowed are %s", format, strings.Join(formats, ", "))
 			case plot != "" && format != "svg":
 				return usagef("--plot draws an svg; found %s", format)
-			case len(args) > 1 && format != "html":
-				return usagef("--format %s is for one study; found %d", format, len(args))
+			case len(args) > 1 && format != "html" && (format != "svg" || plot != "history"):
+				return hinted(usagef("--format %s is for one study; found %d", format, len(args)),
+					"of several there is one picture: --plot history -o FILE.svg")
 			}
 			var studies []*report.Study
 			for _, arg := range args {
@@ -100,7 +102,11 @@ func writeReport(w io.Writer, studies []*report.Study, format, plot string) erro
 	case "json":
 		return printJSON(w, s.Complete())
 	case "svg":
-		picture, err := s.SVG(plot)
+		draw := func() (string, error) { return s.SVG(plot) }
+		if len(studies) > 1 {
+			draw = func() (string, error) { return report.Beside(studies) }
+		}
+		picture, err := draw()
 		if err != nil {
 			return usage(err)
 		}

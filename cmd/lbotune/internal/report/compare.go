@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -20,9 +21,18 @@ type group struct {
 	courses       [][]float64 // of their best values
 }
 
+// Beside is one history of several studies as a picture that stands on its own.
+func Beside(studies []*Study) (string, error) {
+	_, picture := comparison(studies)
+	if picture == "" {
+		return "", errors.New("nothing to draw: the studies have several or different objectives, or one has no value yet")
+	}
+	return framed("", []string{picture})
+}
+
 // comparison puts studies beside each other: at a budget that all have spent, those that
-// differ by their seed alone together.
-func comparison(studies []*Study) []card {
+// differ by their seed alone together. Picture is their history, if their values can be compared.
+func comparison(studies []*Study) (cards []card, picture string) {
 	budget, first := math.MaxInt, studies[0]
 	for _, s := range studies {
 		budget = min(budget, len(s.values()))
@@ -58,13 +68,13 @@ func comparison(studies []*Study) []card {
 		}
 		rows.add("", link(s.key+"head", clean(s.Name, 60)), plain(strconv.FormatUint(s.Seed, 10)), plain(strconv.Itoa(len(s.Trials))), plain(best), plain(same))
 	}
-	bodies, ends := "", lists.Map(groups, func(g group) []float64 {
+	ends := lists.Map(groups, func(g group) []float64 {
 		return lists.Map(g.courses, func(course []float64) float64 { return course[budget-1] })
 	})
 	if alike && len(groups) > 0 {
-		bodies = overlay(first, groups)
+		picture = overlay(first, groups)
 	}
-	return []card{{ID: "compare", Title: "Beside each other", Note: fair + again, Body: bodies + rows.String() + render("words", seeds(ends)), Wide: true}}
+	return []card{{ID: "compare", Title: "Beside each other", Note: fair + again, Body: picture + rows.String() + render("words", seeds(ends)), Wide: true}}, picture
 }
 
 // course is the best value that counts and holds the limits after each trial that has one, NaN before the first.

@@ -106,7 +106,7 @@ func HTML(w io.Writer, studies []*Study) error {
 		for i, s := range studies {
 			s.key = string(rune('a'+i%26)) + strconv.Itoa(i) + "-"
 		}
-		page.Compare = comparison(studies)
+		page.Compare, _ = comparison(studies)
 	}
 	page.Studies = lists.Map(studies, func(s *Study) body { return s.body(append(s.drawn(true, true), s.panels()...)) })
 	return pages.Execute(w, page)

@@ -322,6 +322,11 @@ func (s *Study) SVG(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return framed(s.Name+": ", pictures)
+}
+
+// framed is pictures below their titles, which begin with what they are of, and above a legend.
+func framed(of string, pictures []string) (string, error) {
 	var w, h float64
 	if _, err := fmt.Sscanf(pictures[0][strings.Index(pictures[0], "viewBox"):], `viewBox="0 0 %g %g"`, &w, &h); err != nil {
 		return "", err
@@ -332,7 +337,7 @@ func (s *Study) SVG(name string) (string, error) {
 	for i, p := range pictures {
 		fmt.Fprintf(&b, `<svg y="%g" width="%g" height="%g"%s`, (h+head)*float64(i)+head, w, h, strings.TrimPrefix(p, "<svg"))
 		title := html.UnescapeString(titleRE.FindStringSubmatch(p)[1])
-		b.text("title", 14, (h+head)*float64(i)+18, clean(s.Name+": "+title, int(w/7)))
+		b.text("title", 14, (h+head)*float64(i)+18, clean(of+title, int(w/7)))
 	}
 	has := func(class string) bool { return strings.Contains(strings.Join(pictures, ""), `class="`+class+`"`) }
 	for _, l := range legend {

@@ -720,7 +720,8 @@ func TestTitle(t *testing.T) {
 // A study that is given twice, by whatever name, is one seed: it makes nothing surer.
 func TestComparisonOfTheSameSeed(t *testing.T) {
 	s := studyOf(t, "finished")
-	card := comparison([]*Study{s, s})[0]
+	beside, _ := comparison([]*Study{s, s})
+	card := beside[0]
 	if got := card.Body; !strings.Contains(card.Note, "only the first counts") || !strings.Contains(got, "One seed of each setting") || strings.Contains(got, "2 seeds") || strings.Count(got, "<tr") != 3 {
 		t.Errorf("the same study twice: %s", got[strings.Index(got, "</svg>"):])
 	}
@@ -734,7 +735,8 @@ func TestComparisonTakesWhatCounts(t *testing.T) {
 		lucky.record(study.Confirmed{Trial: 1, Attempt: k + 2, Metrics: metrics(loss)})
 	}
 	s := lucky.of(false)
-	if got := comparison([]*Study{s, s})[0].Body; !strings.Contains(got, "<td>0.4 ± ") {
+	beside, _ := comparison([]*Study{s, s})
+	if got := beside[0].Body; !strings.Contains(got, "<td>0.4 ± ") {
 		t.Errorf("a value that was lucky is the best of a study: %s", got)
 	}
 	if text, err := prometheus(s, nil); err != nil || !strings.Contains(string(text), "\nlbotune_best 0.4\n") {
@@ -768,7 +770,8 @@ func TestComparisonTakesWhatCounts(t *testing.T) {
 		"not all of them have a value that holds the limits": {a, none},
 	} {
 		t.Run(want, func(t *testing.T) {
-			if got := comparison(of)[0].Body; !strings.Contains(got, want) || strings.Contains(got, "NaN") {
+			beside, _ := comparison(of)
+			if got := beside[0].Body; !strings.Contains(got, want) || strings.Contains(got, "NaN") {
 				t.Errorf("want %s in %s", want, got)
 			}
 		})
