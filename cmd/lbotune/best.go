@@ -14,6 +14,7 @@ import (
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
@@ -322,6 +323,10 @@ func describeBest(g *global, st *study.State, l layout.Study, f report.Figures) 
 	}
 	s.when(!b.Hand, "output:", "%s", oneLine(outputFile(l, b)))
 	s.add("command:", "%s", printable(commandLine(st, l, b)))
+	if len(st.Config.Files) > 0 {
+		s.when(directoryGone(st, l, b), "", "its directory is gone: lbotune show %s %d --files DIR writes its files",
+			shell.Word(string(l)), b.Number)
+	}
 	return g.print("%s", s.String())
 }
 

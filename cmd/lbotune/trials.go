@@ -214,12 +214,19 @@ func printTrial(g *global, st *study.State, l layout.Study, t *study.Trial) erro
 		s.add("", "%s", attemptLine(a, job))
 	}
 	s.when(j.Command != "", "command", "%s", printable(j.Command))
-	if dir := study.LastBindings(l, c, t).TrialDir; strings.Contains(j.Command, dir) {
-		_, err := l.Stat(dir)
-		s.when(t.Attempt > 0 && errors.Is(err, fs.ErrNotExist), "", "its directory is gone: to run the values again, enqueue them")
-	}
+	s.when(directoryGone(st, l, t), "", "its directory is gone: to run the values again, enqueue them")
 	s.when(j.Output != "", "output", "%s", oneLine(j.Output))
 	return g.print("%s", s.String())
+}
+
+// directoryGone reports whether a trial's command names its own directory, which is no longer there.
+func directoryGone(st *study.State, l layout.Study, t *study.Trial) bool {
+	dir := study.LastBindings(l, &st.Config, t).TrialDir
+	if t.Attempt == 0 || !strings.Contains(commandLine(st, l, t), dir) {
+		return false
+	}
+	_, err := l.Stat(dir)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // originOf says which rule made a trial, and why.
