@@ -140,6 +140,59 @@ func TestSmallBudgetsReachTheTop(t *testing.T) {
 	}
 }
 
+// Today's values say nothing of what was found, be it that they crash: the budget ends with the best of the others at
+// the top.
+func TestTheLastRunIsNotTodaysValues(t *testing.T) {
+	for name, today := range map[string]ending{"they crash": {exit: runner.Exit{Code: 1}}, "they are worse": {stdout: "loss=9\n"}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				c := climbing(12)
+				c.Params[0].Default = spaces.Float(0.5)
+				st, err := finish(t, dir, &c, &fakeLauncher{program: func(job runner.Job) ending {
+					if job.Argv[1] == "0.5" {
+						return today
+					}
+					return climb(job)
+				}})
+				if b := st.Best(); err != nil || b == nil || b.Number != 12 || epochsOf(b) != 27 || b.Continues == 0 {
+					t.Errorf("the best of %d trials is %+v, %v", len(st.Trials), b, err)
+				}
+				rep, err := session.Replay(t.Context(), dir, newFakeOptimizer)
+				if err != nil || len(rep.Differences) != 0 {
+					t.Errorf("replay: %v, %+v", err, rep)
+				}
+			})
+		})
+	}
+}
+
+// An earlier version ended the budget with another new trial when one had failed at the top. A replay has nothing
+// to say against that: the epochs are not of the optimizer's choosing.
+func TestReplayOfAnEarlierLastRun(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := climbing(6)
+		c.Params[0].Default = spaces.Float(0.5)
+		if _, err := finish(t, dir, &c, &fakeLauncher{program: func(job runner.Job) ending {
+			if job.Argv[1] == "0.5" {
+				return ending{exit: runner.Exit{Code: 1}}
+			}
+			return climb(job)
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		rep, err := session.Replay(t.Context(), altered(t, dir, func(e study.Event) study.Event {
+			if created, is := e.(study.Created); is {
+				created.Config.Budget.Trials = 4 // the fourth trial is asked for
+				return created
+			}
+			return e
+		}), newFakeOptimizer)
+		if err != nil || rep.Asked < 3 || len(rep.Differences) != 0 {
+			t.Errorf("replay: %v, %+v", err, rep)
+		}
+	})
+}
+
 // A continuation that fails makes room for the next best.
 func TestFailedContinuation(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {

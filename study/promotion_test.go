@@ -72,7 +72,10 @@ func TestContinued(t *testing.T) {
 	for len(st.Trials) < 11 {
 		end(propose(0, 2), 9)
 	}
-	next(four, 4) // the third of six; not on the top, which was tried, though it failed
+	next(eight, 8) // on the top, where the only one has failed
+	apply(t, st, study.Finished{Trial: propose(eight, 8), Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 7}})
+	st.Config.Budget.Trials++
+	next(four, 4) // the third of six; not on the top, where one has succeeded
 }
 
 func TestLastRunOfTheBudget(t *testing.T) {
@@ -93,6 +96,43 @@ func TestLastRunOfTheBudget(t *testing.T) {
 	apply(t, st, study.Excluded{Trial: 2})
 	if p, ok = st.Unasked(false); ok || !st.Fresh(values(0, 2)).Equal(values(0, 8)) {
 		t.Errorf("without any: %+v", p)
+	}
+}
+
+// What gave no result with all of the resource, and today's values, do not stand in for what was found; what still
+// runs with it may give one.
+func TestLastRunAfterOthersOnTheTop(t *testing.T) {
+	failed := study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailExit}}
+	succeeded := study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 3}}
+	for name, c := range map[string]struct {
+		origin optimizer.Origin
+		events []study.Event
+		goesOn bool
+	}{
+		"it failed":                {optimizer.OriginModel, []study.Event{failed}, true},
+		"it was excluded":          {optimizer.OriginModel, []study.Event{succeeded, study.Excluded{Trial: 1}}, true},
+		"it succeeded":             {optimizer.OriginModel, []study.Event{succeeded}, false},
+		"it was enqueued":          {optimizer.OriginGiven, []study.Event{succeeded}, false},
+		"it runs":                  {optimizer.OriginModel, nil, false},
+		"today's values failed":    {optimizer.OriginDefault, []study.Event{failed}, true},
+		"today's values succeeded": {optimizer.OriginDefault, []study.Event{succeeded}, true},
+		"today's values still run": {optimizer.OriginDefault, nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config()
+			halves(&cfg)
+			cfg.Budget.Trials = 3
+			st := &study.State{}
+			applyAll(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg},
+				study.Proposed{Trial: 1, Pending: []int{}, Origin: c.origin, Values: values(0.5, 8)})
+			applyAll(t, st, c.events...)
+			applyAll(t, st, study.Proposed{Trial: 2, Told: len(st.Order), Pending: []int{}, Values: values(0.25, 2)},
+				study.Finished{Trial: 2, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 1}})
+			p, ok := st.Unasked(false)
+			if ok != c.goesOn || ok && (p.Continues != 2 || !p.Values.Equal(values(0.25, 8))) {
+				t.Errorf("with the last of the budget: %v, %+v", ok, p)
+			}
+		})
 	}
 }
 

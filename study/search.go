@@ -172,9 +172,15 @@ func set(v spaces.Values, name string, n int64) spaces.Values {
 
 // lastRun reports whether the budget has room for one trial, and none was given
 // all of the resource yet. A study must not end without having done so.
-func (s *State) lastRun() bool {
-	return s.Search.resource != "" && s.Room() == 1 &&
-		!slices.ContainsFunc(s.Trials, func(t *Trial) bool { return s.Search.rung(t.Values) == s.Search.top() })
+func (s *State) lastRun() bool { return s.Search.resource != "" && s.Room() == 1 && !s.whole() }
+
+// whole reports whether a trial has a result with all of the resource, or runs with it. Today's values
+// do not count: they say nothing of what was found.
+func (s *State) whole() bool {
+	return slices.ContainsFunc(s.Trials, func(t *Trial) bool {
+		counts := t.Succeeded() || !t.Done() && t.Teaches()
+		return counts && t.Origin != optimizer.OriginDefault && s.Search.rung(t.Values) == s.Search.top()
+	})
 }
 
 // layRungs lays the results of all trials on their rungs.
@@ -249,10 +255,9 @@ func (s *State) continued(last bool) (Proposed, bool) {
 // Unasked is the next trial if the optimizer need not be asked for it: one that
 // continues another, today's values, or values that a person enqueued. If the optimizer has nothing
 // else to propose and nothing runs (exhausted), it is the best trial with all of the resource, unless one
-// has succeeded with that.
+// is whole.
 func (s *State) Unasked(exhausted bool) (Proposed, bool) {
-	whole := func(t *Trial) bool { return t.Succeeded() && s.Search.rung(t.Values) == s.Search.top() }
-	if p, ok := s.continued(s.lastRun() || exhausted && !slices.ContainsFunc(s.Trials, whole)); ok {
+	if p, ok := s.continued(s.lastRun() || exhausted && !s.whole()); ok {
 		return p, true
 	}
 	if len(s.Trials) == 0 {
