@@ -92,6 +92,28 @@ func TestDraftOfQuotedWords(t *testing.T) {
 	}
 }
 
+// What is left as it is comes with the reason, also where the shell has a say in a value; what an interpreter runs is
+// no value of the option before it.
+func TestDraftSaysWhatIsLeft(t *testing.T) {
+	const noPlain = ": no plain value; {NAME} in its place, with its range or choices, makes it a parameter"
+	for line, want := range map[string][]string{
+		`python3 -S t.py --lr 0.1`:                    {},
+		`python3 -m pkg --lr 0.1`:                     {},
+		`python3 -u t.py --lr 0.1 -c 5 a`:             {},
+		`python3 -c 'import sys' --lr 0.1 --name 'a'`: {`--name 'a'` + noPlain},
+		`julia -O 2 t.jl --n "$N"`:                    {`--n "$N"` + noPlain},
+		`./t --opt 'adam' --lr "$LR" --wd=$WD --n 3`:  {`--opt 'adam'` + noPlain, `--lr "$LR"` + noPlain, `--wd=$WD` + noPlain},
+		`./t --out out.csv --n 3`:                     {"--out out.csv: names a file"},
+		"./t --data \"$DATA\" --seed $S --n 3":        {`--data "$DATA"` + noPlain, "--seed $S: chance"},
+	} {
+		t.Run(line, func(t *testing.T) {
+			if _, left := (draft.Program{Argv: []string{line}}).TOML(); !slices.Equal(left, want) {
+				t.Errorf("left are\n%s\nwant\n%s", strings.Join(left, "\n"), strings.Join(want, "\n"))
+			}
+		})
+	}
+}
+
 // Of an option that is given twice the last counts for most programs.
 func TestDraftOfRepeatedOptions(t *testing.T) {
 	for argv, want := range map[string]string{

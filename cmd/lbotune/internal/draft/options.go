@@ -105,7 +105,14 @@ var (
 // words makes placeholders of what was guessed among the words of one command, in their places.
 func (g *guesser) words(words []string) {
 	program := programOf(words)
-	compiler := program < len(words) && compilerRE.MatchString(path.Base(words[program]))
+	if program == len(words) {
+		return
+	}
+	base := path.Base(words[program])
+	compiler, runs := compilerRE.MatchString(base), program+scriptAt(words[program:]) // a script, by an interpreter
+	if runs == program && interpreterRE.MatchString(base) {
+		runs += 2 + slices.IndexFunc(words[program+1:], inlineCodeRE.MatchString)
+	}
 	for i := program + 1; i < len(words); i++ {
 		a, next := words[i], ""
 		if i+1 < len(words) && (!strings.HasPrefix(words[i+1], "-") || isNumber(words[i+1])) {
@@ -140,6 +147,7 @@ func (g *guesser) words(words []string) {
 			} else if name, ok := g.option(of, value); ok {
 				words[i] = flag + "={" + name + "}"
 			}
+		case i+1 == runs && next != "" && !isNumber(next): // it is no value of the option
 		case strings.HasPrefix(a, "-") && next != "" && !settingRE.MatchString(next):
 			g.as += " " + next
 			if again(a, words[i+1:]) {
@@ -280,12 +288,15 @@ func (g *guesser) known(flag, value string, h *helped) (string, bool) {
 	if study.ReservedName(name) {
 		name += "_value"
 	}
-	if name == "" || strings.ContainsAny(value, "{}'\"`$\\\n") {
-		return "", false
+	quoted := strings.ContainsAny(value, "'\"`$\\")
+	if name == "" || strings.Contains(strings.ReplaceAll(value, "${", ""), "{") || quoted && g.origin != "" {
+		return "", false // a placeholder, or a default of another language
 	}
 	p := spaces.Param{Name: name}
 	x, number := numberOf(value)
 	switch {
+	case quoted:
+		why = cmp.Or(why, "no plain value; {NAME} in its place, with its range or choices, makes it a parameter")
 	case number && g.taken[strings.ToUpper(name)]:
 		why = "another parameter has its name"
 	case number && !(h.exact && slices.Contains(h.choices, value)):
