@@ -563,6 +563,31 @@ func TestNamesOnAPage(t *testing.T) {
 	b.quiet(url)
 }
 
+// The filter compares how long trials took in seconds, whatever their unit is, and orders no texts.
+func TestFilterComparesNumbers(t *testing.T) {
+	b := openBrowser(t)
+	h := begin(t, float("x"), spaces.Param{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("adam"), spaces.String("sgd")}})
+	for k, seconds := range []float64{0.34, 5, 90, 7200} {
+		n := k + 1
+		h.record(study.Proposed{Trial: n, Told: k, Origin: optimizer.OriginModel, Values: h.at(0.5, float64(k%2)*0.9)}, study.Started{Trial: n, Attempt: 1},
+			study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: metrics(1 + float64(k)), Seconds: seconds})
+	}
+	v := showing(h.of(false))
+	v.draw(v.study.src, true)
+	url := serving(t, func(ctx context.Context) error { <-ctx.Done(); return nil }, v.Handler)
+	b.open(url + "/?token=secret")
+	left := `[...document.querySelectorAll('#all tbody tr:not(.gone)')].map(r => r.cells[0].textContent).join(' ')`
+	b.await(left, "1 2 3 4")
+	for _, c := range [][2]string{{"took > 10", "3 4"}, {"took <= 5", "1 2"}, {"took >= 7200, x = 0.5", "4"}, {"took = 340ms", "1"}, {"took != 5", "1 3 4"},
+		{"took > 1m", ""}, {"opt > a", ""}, {"opt <= sgd", ""}, {"opt = sgd", "2 4"}, {"opt != sgd", "1 3"}, {"x < 1", "1 2 3 4"}} {
+		b.eval(fmt.Sprintf(`(() => { const e = document.querySelector('.tools input'); e.value = %q; e.oninput() })()`, c[0]))
+		if got := b.eval(left); got != c[1] {
+			t.Errorf("%s: trials %s; want %s", c[0], got, c[1])
+		}
+	}
+	b.quiet(url)
+}
+
 // serving lets a handler answer on a port of this machine.
 func serving(t *testing.T, run func(context.Context) error, handler func(token string, hosts ...string) http.Handler) (url string) {
 	t.Helper()

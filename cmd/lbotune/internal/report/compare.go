@@ -43,7 +43,11 @@ func comparison(studies []*Study) (cards []card, picture string) {
 			alike, fair = false, "they have different objectives: their values can't be compared"
 		}
 	}
-	rows := table{head: []string{"study", "seed", "trials", "best", "best at the same budget"}}
+	column := "best at the same budget"
+	if slices.ContainsFunc(studies, func(s *Study) bool { return s.figures.Runs > 0 }) {
+		column, fair = "best single value at the same budget", fair+"; the best ones there are single values, partly luck, and no means of repeats"
+	}
+	rows := table{head: []string{"study", "seed", "trials", "best", column}}
 	var groups []group
 	again := ""
 	for _, s := range studies {
@@ -150,10 +154,11 @@ func overlay(one *Study, groups []group) string {
 	return c.String()
 }
 
-// setting is the same for studies that differ by nothing but their seed and place.
+// setting is the same for studies that differ by nothing but their seed and place, and what they may spend.
 func (s *Study) setting() string {
 	c := s.state.Config
 	c.Seed, c.Name, c.Dir = 0, "", ""
+	c.Budget.Trials, c.Budget.Time, c.Run.Workers = 0, 0, 0
 	text, err := json.Marshal(c)
 	if err != nil {
 		return s.ID

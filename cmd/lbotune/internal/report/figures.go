@@ -17,9 +17,9 @@ import (
 // ls, on the page, in the report and as JSON. There is no other source for them.
 type Figures struct {
 	// Proposed are all trials. Infeasible are those of the succeeded that break a limit,
-	// Excluded those of the finished that were taken out.
-	Proposed, Finished, Succeeded, Failed, Pruned, Infeasible, Excluded int
-	Unfinished                                                          []int // their numbers
+	// Excluded those of the finished that were taken out, Outside others that are out of range.
+	Proposed, Finished, Succeeded, Failed, Pruned, Infeasible, Excluded, Outside int
+	Unfinished                                                                   []int // their numbers
 
 	Best *study.Trial // nil if none has succeeded
 	// Value is that of the best: the mean of its repeats, if it has some that the choice did
@@ -37,9 +37,10 @@ type Figures struct {
 	Front       []*study.Trial
 	Hypervolume float64
 
-	// Bounds are those of the last proposal that had some; nil if none had. Their gap is how
-	// much better than the best of now any value can be: none unless the constant is stated and
-	// the best allows it, since from an estimated one nothing follows.
+	// Bounds are those of the last proposal that had some; nil if none had, and where the trials
+	// disprove their constant. Their gap is how much better than the best of now any value can be:
+	// none unless the constant is stated and the best allows it, since from an estimated one
+	// nothing follows.
 	Bounds *optimizer.LipschitzNote
 
 	Elapsed time.Duration // of a running study until now
@@ -54,6 +55,8 @@ func FiguresOf(st *study.State, running bool) Figures {
 	for _, t := range st.Trials {
 		if t.Excluded {
 			f.Excluded++
+		} else if t.Outside {
+			f.Outside++
 		}
 	}
 	f.Unfinished = append(f.Unfinished, lists.Map(st.Pending(), func(t *study.Trial) int { return t.Number })...)
@@ -99,13 +102,13 @@ func (f *Figures) bound(st *study.State) {
 			at = t
 		}
 	}
-	if at == nil || !st.Holds(at) || boundsOf(st, at) == nil {
+	if at == nil || !st.Holds(at) || boundsOf(st, at) == nil || st.Refuted != "" {
 		return // until the next proposal
 	}
 	bounds := *at.Note.Lipschitz
 	gain := leftToGain(&bounds)
 	bounds.Gap, f.Bounds = nil, &bounds
-	if gain == nil || f.Best == nil || st.Refuted != "" || st.Config.Several() {
+	if gain == nil || f.Best == nil || st.Config.Several() {
 		return
 	}
 	turn := st.Config.Objective().Direction.Maximized

@@ -41,7 +41,15 @@ func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 	m.best = s.figures.Best
 	m.first = slices.MinFunc(ranked, func(a, b *Trial) int { return cmp.Compare(a.Number, b.Number) }).Trial
 	if k > 0 {
-		slices.SortStableFunc(ranked, func(a, b *Trial) int { return cmp.Compare(s.objective(b, k), s.objective(a, k)) })
+		slices.SortStableFunc(ranked, func(a, b *Trial) int {
+			switch holds := s.state.Feasible(a.Trial); {
+			case holds != s.state.Feasible(b.Trial):
+				return map[bool]int{true: -1, false: 1}[holds]
+			case holds:
+				return cmp.Compare(s.objective(b, k), s.objective(a, k))
+			}
+			return 0 // the least violating first, as they are
+		})
 		m.best = ranked[0].Trial
 	}
 	var points []spaces.Point

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -139,14 +140,19 @@ func (s *Study) remarks(m *Model) (out []string) {
 	return out
 }
 
-// Foremost says which parameter matters most, and how surely.
-func (im *Importance) Foremost() string {
+// said is in words which parameter matters most to an objective, how surely, and which hardly do among
+// the good.
+func (im *Importance) said(to string) []string {
 	rows := im.Ranked()
 	what := fmt.Sprintf("it has a part in %s of %s", rows[0].Total.percent(), im.Variance())
-	if rows[0].First >= 0.9 || len(rows) == 1 {
-		return fmt.Sprintf("%s matters most: %s.", rows[0].Param, what)
+	out := []string{fmt.Sprintf("%s matters most%s: %s.", rows[0].Param, to, what)}
+	if rows[0].First < 0.9 && len(rows) > 1 {
+		out[0] = fmt.Sprintf("It is %s or %s that matters most%s: %.0f %% likely %s, and then %s.", rows[0].Param, rows[1].Param, to, 100*rows[0].First, rows[0].Param, what)
 	}
-	return fmt.Sprintf("It is %s or %s that matters most: %.0f %% likely %s, and then %s.", rows[0].Param, rows[1].Param, 100*rows[0].First, rows[0].Param, what)
+	if idle := im.Idle(); len(idle) > 0 {
+		out = append(out, fmt.Sprintf("In the best tenth of the space less than 5 %% of %s is left to %s: what the best trial has will do.", im.Variance(), strings.Join(idle, ", ")))
+	}
+	return out
 }
 
 // Share is a gain as a part of the whole way.

@@ -180,8 +180,8 @@ func TestConditionalThatNeverVaried(t *testing.T) {
 		u := rng.Float64()
 		h.trialOf([]float64{u, float64(k%2)*0.9 + 0.05, 0.5}, 0.1*u+float64(k%2))
 	}
-	if im := h.of(false).Model.Importance; !im.Params[2].Never || !strings.HasPrefix(im.Foremost(), "kind matters most") {
-		t.Errorf("%s %+v", im.Foremost(), im.Params)
+	if im := h.of(false).Model.Importance; !im.Params[2].Never || !strings.HasPrefix(im.said("")[0], "kind matters most") {
+		t.Errorf("%s %+v", im.said(""), im.Params)
 	}
 }
 

@@ -29,7 +29,8 @@ type Model struct {
 	Within float64 `json:"within,omitempty"`
 	// Poor says why nothing should be concluded from the model; empty if it is good enough.
 	Poor string `json:"poor,omitempty"`
-	// Slices lead through the best trial, one for each parameter. Maps are of pairs.
+	// Slices lead through the best trial, one for each parameter but a resource, of which the model
+	// counts the rungs. Maps are of pairs.
 	Slices     []Slice      `json:"slices,omitempty"`
 	Maps       []Map        `json:"maps,omitempty"`
 	Importance *Importances `json:"importance,omitempty"`
@@ -48,6 +49,7 @@ type Beliefs struct {
 	Objective string  `json:"objective"`
 	Slices    []Slice `json:"slices"`
 	Maps      []Map   `json:"maps,omitempty"`
+	poor      string  // as in Model
 }
 
 // Slice is what is believed where one parameter varies and the others are as in the best
@@ -160,7 +162,8 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	if len(known) > 0 {
 		m.Importance = &Importances{known[0], known[1:]}
 	}
-	order := m.order(len(s.Params))
+	isResource := func(i int) bool { return s.Params[i].Name == s.state.Config.Resource() }
+	order := slices.DeleteFunc(m.order(len(s.Params)), isResource)
 	order = order[:min(3, len(order))] // of them there are maps, by pairs
 
 	// What is drawn: one picture along each parameter, and one for each pair, through the best trial.
@@ -172,6 +175,9 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 		places[k] = float64(k) / sliceSteps
 	}
 	for i := range s.Params {
+		if isResource(i) {
+			continue
+		}
 		at := func(u float64) spaces.Point { return moved(space, best.Point, i, u) }
 		draw(picture{lists.Map(places, at), []int{i}})
 	}
@@ -192,11 +198,11 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	m.Warp, m.Noise, m.Lengths = e.Warp, e.Noise, e.Lengths
 	var all []Beliefs
 	for k, f := range fits {
-		of, bounds := Beliefs{Objective: f.objective.Name}, e.Beliefs
+		of, bounds := Beliefs{Objective: f.objective.Name, poor: f.poor}, e.Beliefs
 		for i, b := range f.beliefs(best.Point, pictures...) {
 			p, ruled := pictures[i], make([]bool, len(b.mean))
 			for i := range ruled {
-				ruled[i] = k == 0 && bounds[i].Upper < e.Best
+				ruled[i] = k == 0 && bounds[i].Upper < e.Best && s.state.Refuted == ""
 			}
 			bounds = bounds[len(ruled):]
 			name := func(i int) string { return s.Params[p.free[i]].Name }

@@ -33,7 +33,7 @@ var pageJS string
 var pageHTML string
 
 var pages = template.Must(template.New("page").Funcs(template.FuncMap{
-	"clean": clean, "num": num, "tidy": tidy, "policy": policy,
+	"clean": clean, "num": num, "tidy": tidy, "policy": policy, "took": Took,
 	"safe":   func(made string) template.HTML { return template.HTML(made) }, // by another template, or drawn
 	"style":  func() template.CSS { return template.CSS(pageCSS + chartCSS) },
 	"script": func() template.JS { return template.JS(pageJS) },
@@ -192,8 +192,8 @@ func (s *Study) tiles() [][2]string {
 		trials += " of " + strconv.Itoa(s.Budget)
 	}
 	add(true, trials, "trials")
-	for i, n := range []int{f.Infeasible, f.Failed, f.Pruned, f.Excluded, len(f.Unfinished)} {
-		add(n > 0, strconv.Itoa(n), []string{infeasible, "failed", "pruned", "excluded", "unfinished"}[i])
+	for i, n := range []int{f.Infeasible, f.Failed, f.Pruned, f.Excluded, f.Outside, len(f.Unfinished)} {
+		add(n > 0, strconv.Itoa(n), standings[i+1])
 	}
 	add(true, Took(f.Elapsed), "time")
 	add(f.Left > 0, "≈ "+Took(f.Left), "left")
@@ -214,7 +214,13 @@ func rounded(vs spaces.Values) string {
 func (s *Study) words() []string {
 	var out []string
 	if n := len(s.figures.Front); n > 0 {
-		out = append(out, fmt.Sprintf("%d trials are on the front: none of the others is at least as good as one of them in all objectives.", n))
+		others := "is better than one of these in one objective and at least as good in all"
+		if !s.figures.Feasible {
+			others = "breaks the limits less"
+		} else if len(s.state.Config.AllLimits()) > 0 {
+			others = "that hold the limits " + others
+		}
+		out = append(out, fmt.Sprintf("The front has %d of %d trials: none of the others %s.", n, len(s.Trials), others))
 	}
 	if s.Best > 0 {
 		best := s.Trials[s.Best-1]
@@ -227,7 +233,9 @@ func (s *Study) words() []string {
 		}
 		if first := s.Trials[0]; first.Succeeded() && first != best {
 			over := map[bool]string{false: ", and over a limit"}[s.state.Feasible(first.Trial)]
-			out = append(out, fmt.Sprintf("With %s it was %s%s.", beginnings[first.Origin == optimizer.OriginDefault], num(*first.Value), over))
+			if was := s.besideBest(first); was != "" {
+				out = append(out, fmt.Sprintf("With %s it was %s%s.", beginnings[first.Origin == optimizer.OriginDefault], was, over))
+			}
 		}
 		if g := GainOf(s.state); g != nil && g.Margin > 0 {
 			out = append(out, "T"+g.Text()[1:]+".")
@@ -244,21 +252,23 @@ func (s *Study) words() []string {
 	if m.Told < m.values {
 		out = append(out, fmt.Sprintf("The model knows %d of %d trials, those that represent the space.", m.Told, m.values))
 	}
-	if m.Poor == "" {
-		out = append(out, fmt.Sprintf("Cross-validation: values that are left out one by one are predicted with a rank correlation of %.2f, and %.0f %% of them lie within their 95 %% interval.", m.Rank, 100*m.Within))
-	} else {
-		out = append(out, "What matters is not known: "+m.Poor+".")
-	}
-	for _, im := range m.Importances() {
-		out = append(out, im.Foremost())
-		if idle := im.Idle(); len(idle) > 0 {
-			out = append(out, fmt.Sprintf("In the best tenth of the space less than 5 %% is left to %s.", strings.Join(idle, ", ")))
+	for k, b := range append([]Beliefs{{Objective: s.Metric, poor: m.Poor}}, m.Others...) {
+		of, to := "", ""
+		if len(m.Others) > 0 {
+			of, to = " of "+b.Objective, " to "+b.Objective
+		}
+		if b.poor != "" {
+			out = append(out, "What matters"+to+" is not known: "+b.poor+".")
+		} else if k == 0 {
+			out = append(out, fmt.Sprintf("Cross-validation: values%s that are left out one by one are predicted with a rank correlation of %.2f, and %.0f %% of them lie within their 95 %% interval.", of, m.Rank, 100*m.Within))
+		}
+		for _, im := range m.Importances() {
+			if im.Objective == b.Objective {
+				out = append(out, im.said(to)...)
+			}
 		}
 	}
-	if m.Poor != "" {
-		return out
-	}
-	if l := s.figures.Bounds; l != nil {
+	if l := s.figures.Bounds; l != nil && m.Poor == "" {
 		text := fmt.Sprintf("The Lipschitz bounds rule out %.0f %% of the space", 100*l.Excluded)
 		if l.Gap != nil {
 			text += fmt.Sprintf(" and leave at most %s to gain", Short(*l.Gap))
@@ -269,6 +279,20 @@ func (s *Study) words() []string {
 		out = append(out, text+".")
 	}
 	return out
+}
+
+// besideBest is the value of a trial to compare with that of the best: beside a mean of repeats another
+// one, empty if there is none.
+func (s *Study) besideBest(t *Trial) string {
+	if s.figures.Runs == 0 {
+		return num(*t.Value)
+	}
+	for _, c := range s.state.Confirmations() {
+		if c.Trial == t.Trial {
+			return Short(c.Mean) + " ± " + Short(c.Margin)
+		}
+	}
+	return ""
 }
 
 // Anchor names the place of a trial on the page.
@@ -311,9 +335,6 @@ func (s *Study) panel(t *Trial) panel {
 		if !a.Started.IsZero() {
 			add(fmt.Sprintf("attempt %d", a.Number), fmt.Sprintf("%s, started %s", strings.TrimSpace(fmt.Sprint("slot ", a.Slot, " ", a.Host)), a.Started.Format(time.DateTime)))
 		}
-	}
-	if t.Standing != "unfinished" {
-		add("took", Took(t.Took))
 	}
 	p.Tip = strings.Join(tip, "\n")
 	if s.live.Control {

@@ -49,9 +49,13 @@
   const facts = new WeakMap(); // of trials, by their panels
   const factsOf = panel => {
     if (!facts.has(panel)) {
-      const of = new Map(), rows = [...panel.querySelectorAll('tr')].map(row => [row.cells[0].textContent, row.cells[1].textContent]);
-      for (const [name, text] of [...rows, ['state', panel.dataset.state]]) if (!of.has(name)) of.set(name, text); // a parameter may be called took
-      facts.set(panel, {of, text: (panel.dataset.tip + [...of.values()].join('\n')).toLowerCase()});
+      const of = new Map(), seconds = new Map();
+      const rows = [...panel.querySelectorAll('tr')].map(row => [row.cells[0].textContent, row.cells[1].textContent, row.cells[1].dataset.seconds]);
+      for (const [name, text, s] of [...rows, ['state', panel.dataset.state]]) if (!of.has(name)) { // a parameter may be called took
+        of.set(name, text);
+        if (s) seconds.set(name, s);
+      }
+      facts.set(panel, {of, seconds, text: (panel.dataset.tip + [...of.values()].join('\n')).toLowerCase()});
     }
     return facts.get(panel);
   };
@@ -61,8 +65,9 @@
       const [, name, how, want] = /^(.+?)\s*(<=|>=|!=|<|>|=)\s*(.+)$/.exec(term) || [];
       if (!name) return f => f.text.includes(term.toLowerCase());
       return f => {
-        const have = f.of.get(name);
-        return have !== undefined && (Number.isFinite(+want) && Number.isFinite(+have) ? compare[how](+have, +want) : compare[how](have, want));
+        const have = f.of.get(name), n = +(f.seconds.get(name) ?? have);
+        if (have === undefined) return false;
+        return Number.isFinite(+want) && Number.isFinite(n) ? compare[how](n, +want) : /^!?=$/.test(how) && compare[how](have, want);
       };
     });
     return f => all.every(ok => ok(f));

@@ -18,8 +18,10 @@ func (s *Study) slices() []string {
 			}
 			at := func(t *Trial) (x, y float64) { return t.places[i], o.of(t) }
 			out = append(out, s.scatter(title, 290, 200, s.axes[i], o.axis, at, func(c *chart) {
-				if o.Slices != nil {
-					c.slice(o.Slices[i])
+				for _, sl := range o.Slices {
+					if sl.Param == s.Params[i].Name {
+						c.slice(sl)
+					}
 				}
 			}))
 		}

@@ -309,6 +309,6 @@ func prometheus(s *Study, _ *shown) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err := texts.ExecuteTemplate(&b, "prometheus", map[string]any{"Study": s, "Best": best, "Count": count,
-		"Standings": []string{"succeeded", infeasible, "failed", "pruned", "excluded", "unfinished"}})
+		"Standings": standings})
 	return b.Bytes(), err
 }

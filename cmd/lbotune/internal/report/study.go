@@ -77,7 +77,7 @@ type Study struct {
 // Trial is what is shown of a trial, beside what is known of it.
 type Trial struct {
 	*study.Trial
-	// Standing is succeeded, infeasible, failed, pruned, excluded or unfinished.
+	// Standing is one of standings.
 	Standing string   `json:"standing"`
 	Value    *float64 `json:"value"`
 	Why      string   `json:"why,omitempty"`
@@ -135,6 +135,8 @@ func (t *Trial) class() string {
 	switch {
 	case t.best:
 		return "d best"
+	case !t.Teaches():
+		return "d excluded"
 	case t.Standing != string(optimizer.Succeeded):
 		return "d " + t.Standing
 	case t.Origin == optimizer.OriginInitial, t.Origin == optimizer.OriginExplore:
@@ -244,9 +246,6 @@ func (s *Study) take(m *Model, none string) bool {
 
 func (s *Study) trial(t *study.Trial) *Trial {
 	out := &Trial{Trial: t, Standing: s.state.StandingOf(t), Why: t.Note.Why, Lipschitz: boundsOf(s.state, t), Course: t.Measurements, Seconds: t.Took.Seconds()}
-	if t.Outside {
-		out.Standing = "excluded"
-	}
 	if v := t.Value; t.Done() && t.Status != optimizer.Failed && finite(v) {
 		out.Value = &v
 	}
@@ -300,8 +299,12 @@ func (s *Study) Complete() *Study {
 	return s
 }
 
-// infeasible is the standing of a trial that succeeded and breaks a limit.
-const infeasible = "infeasible"
+// infeasible is the standing of a trial that succeeded and breaks a limit, outside of one that is of other
+// ranges than those of now.
+const infeasible, outside = "infeasible", "out of range"
+
+// standings are all that a trial can have.
+var standings = []string{"succeeded", infeasible, "failed", "pruned", "excluded", outside, "unfinished"}
 
 // mostOutputs is how many trials a study may have for the end of each one's output to
 // be part of the page.
@@ -312,7 +315,7 @@ func (s *Study) good(v float64) float64 { return s.Direction.Maximized(v) }
 
 // valued are the trials that have a value, in their order.
 func (s *Study) valued() []*Trial {
-	return slices.DeleteFunc(slices.Clone(s.Trials), func(t *Trial) bool { return t.Value == nil || t.Standing == "excluded" })
+	return slices.DeleteFunc(slices.Clone(s.Trials), func(t *Trial) bool { return t.Value == nil || !t.Teaches() })
 }
 
 // values are those of all trials that have one.
