@@ -246,6 +246,8 @@ func closing(ctx context.Context, st *study.State, l layout.Study) string {
 		all := st.Hypervolumes()
 		designed = min(designed, len(all))
 		s.add("gained:", "hypervolume %s, from %s after the first %s", short(all[len(all)-1]), short(all[designed-1]), count(designed, "trial"))
+	} else if resource := st.Config.Resource(); today == b && resource != "" && f.Succeeded == 1 {
+		s.add("gained:", "not known: only today's values have had all of %s", resource)
 	} else if today == b {
 		s.add("gained:", "nothing: today's values are the best")
 	} else if len(from) > 0 && f.Feasible && f.Runs == 0 { // a mean of repeats is not to be compared with one value

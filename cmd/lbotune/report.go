@@ -209,9 +209,9 @@ func newImportance(g *global) *cobra.Command {
 whatever method chose them. VARIANCE is the share of the objective's variance over the
 whole space in which a parameter has a part, ALONE the share due to it alone. GOOD is the
 share of the variance that is left in the best tenth of the space: a parameter that has
-none can be left as it is. GAIN is its share of the way from today's values, or the first
-trial, to the best one (Shapley values). Each has a 90 % interval. If the model cannot
-tell, importance says so instead, and the exit code is 5.`,
+none can be left as it is in the best trial. GAIN is its share of the way from today's
+values, or the first trial, to the best one (Shapley values). Each has a 90 % interval. If
+the model cannot tell, importance says so instead, and the exit code is 5.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := g.look(cmd.Context(), args[0])
 			if err != nil {
@@ -249,17 +249,18 @@ func newExplain(g *global) *cobra.Command {
 		Short: "Show why a trial was proposed and how surprising its result was",
 		Long: `Explain shows what the model predicted for trial N when it was proposed: mean and deviation,
 the Lipschitz bounds, the probability of success, the acquisition. --json adds the model's state: length scales, noise, L.`,
-		RunE: g.onTrial(func(ctx context.Context, _ *study.State, l layout.Study, t *study.Trial) error {
+		RunE: g.onTrial(func(ctx context.Context, st *study.State, l layout.Study, t *study.Trial) error {
 			r, err := report.Explain(ctx, string(l), t)
 			if err != nil {
 				return err
 			}
-			return g.show(r, reasonText(r, originOf(t)))
+			return g.show(r, reasonText(r, originOf(t), st.Refuted))
 		}),
 	}
 }
 
-func reasonText(r report.Reason, origin string) string {
+// reasonText says it in words; refuted is what has disproved the constant of the bounds, be it since.
+func reasonText(r report.Reason, origin, refuted string) string {
 	s := rows{width: 9}
 	s.add("trial", "%d: %s", r.Trial, shortValues(r.Values))
 	s.add("origin", "%s", origin)
@@ -267,10 +268,11 @@ func reasonText(r report.Reason, origin string) string {
 	if b := r.Before; b != nil {
 		s.add("predicted", "%s ± %s, between %s and %s with 95 %%", short(float64(b.Mean)), short(float64(b.SD)), short(float64(b.Low)), short(float64(b.High)))
 		s.add("best then", "%s", short(float64(b.Best)))
-		if b.AtBest != nil && b.AtWorst != nil {
+		s.when(refuted != "", "bounds", "%s", oneLine(refuted))
+		if b.AtBest != nil && b.AtWorst != nil && refuted == "" {
 			s.add("bounds", "at best %s, at worst %s", short(*b.AtBest), short(*b.AtWorst))
 		}
-		if l := r.Model.Lipschitz; l != nil {
+		if l := r.Model.Lipschitz; l != nil && refuted == "" {
 			s.add("", "L = %s rules out %.0f %% of the space", short(l.Constant), 100*l.Excluded)
 			if x := b.ExcludedBelow; x != nil && *x > 0 {
 				s.add("", "and would have excluded this trial below %s L", short(*x))

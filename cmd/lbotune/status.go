@@ -103,6 +103,7 @@ func standingText(st *study.State, l layout.Study, held bool, most int) string {
 	s := rows{width: 10}
 	s.add("trials", "%d finished: %d succeeded, %d failed, %d stopped early", f.Finished, f.Succeeded, f.Failed, f.Pruned)
 	s.when(f.Excluded > 0, "", "%d of them excluded", f.Excluded)
+	s.when(f.Outside > 0, "", "%d out of range", f.Outside)
 	s.when(f.Infeasible > 0, "", "%d of them over a limit", f.Infeasible)
 	for _, why := range failures[:min(len(failures), 3)] {
 		s.add("", "%d failed: %s", len(why.Trials), shortened(oneLine(why.Reason), 100))
