@@ -252,7 +252,8 @@ func TestComparisonNamesSingleValues(t *testing.T) {
 			h.record(study.Confirmed{Trial: 1, Attempt: k + 2, Metrics: metrics(0.4)})
 		}
 		s := h.of(false)
-		card := comparison([]*Study{s, studyOf(t, "one parameter")})[0]
+		cards, _ := comparison([]*Study{s, studyOf(t, "one parameter")})
+		card := cards[0]
 		if single := confirm > 0; strings.Contains(card.Body, "<th>best single value at the same budget</th>") != single || strings.Contains(card.Note, "single values") != single {
 			t.Errorf("confirmed %d times: %s", confirm, card.Note)
 		}
@@ -281,7 +282,8 @@ func TestSeedsOfOtherBudgetsAreOneSetting(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := seed(2, c.edit)
-			if body := comparison([]*Study{one, other})[0].Body; strings.Contains(body, "bowl, 2 seeds") != c.want {
+			cards, _ := comparison([]*Study{one, other})
+			if body := cards[0].Body; strings.Contains(body, "bowl, 2 seeds") != c.want {
 				t.Errorf("of one setting: %v; want %v", !c.want, c.want)
 			}
 			if other.state.Config.Run.Workers == 0 || other.Budget == 0 {
