@@ -41,7 +41,7 @@ func (a *ask) escape(reason string) (Proposal, error) {
 	// leave less room between them.
 	d := float64(a.past.space.Len())
 	distance := math.Min(apart*math.Sqrt(d), 0.5*math.Pow(float64(len(a.pending)+1), -1/d))
-	return a.roomiest(distance, func(p []float64) float64 {
+	return a.roomiest(distance, func(p []float64, _ func(float64) bool) float64 {
 		if !a.view.holds {
 			return 1 // where the limits hold comes first
 		}
@@ -51,26 +51,18 @@ func (a *ask) escape(reason string) (Proposal, error) {
 }
 
 // roomiest proposes the point with the largest room, times the probability of success and of holding
-// the limits, among uniform ones that are at least so far from pending trials.
-func (a *ask) roomiest(distance float64, roomAt func(p []float64) float64, reason, why string) (Proposal, error) {
+// the limits, among uniform ones that are at least so far from pending trials. Whoever knows that a point
+// has no more room than so much may ask whether more than that would matter; if not, NaN will do.
+func (a *ask) roomiest(distance float64, roomAt func(p []float64, matters func(most float64) bool) float64, reason, why string) (Proposal, error) {
 	rng := a.rng("escape")
-	var points [][]float64
-	var room []float64
+	var points, weights [][]float64
 	for range exploreCandidates {
-		p := a.dom.uniform(rng)
-		if nearestDistance(p, a.pending) < distance {
-			continue
-		}
-		if r := roomAt(p); !math.IsNaN(r) { // as a volume is that has an infinite side and one of 0
-			points, room = append(points, p), append(room, r)
+		if p := a.dom.uniform(rng); !(nearestDistance(p, a.pending) < distance) {
+			points = append(points, p)
 		}
 	}
 	weigh := func(c *chance, power float64) {
-		for i, log := range c.logs(points) {
-			if room[i] > 0 {
-				room[i] *= math.Exp(power * log)
-			}
-		}
+		weights = append(weights, mapped(c.logs(points), func(log float64) float64 { return math.Exp(power * log) }))
 	}
 	if s := a.view.success; s != nil {
 		weigh(s, math.Max(1, escapeCaution/s.caution))
@@ -78,12 +70,26 @@ func (a *ask) roomiest(distance float64, roomAt func(p []float64) float64, reaso
 	for _, c := range a.view.limits.chances() {
 		weigh(c, 1)
 	}
-	for _, i := range orderBy(len(points), func(i int) float64 { return -room[i] }) {
-		if p := points[i]; !a.taken(p) {
-			return a.described(p, OriginExplore, why, reason), nil
+	var best []float64
+	top := math.Inf(-1)
+	for i, p := range points {
+		weighed := func(room float64) float64 {
+			for _, w := range weights {
+				if room > 0 {
+					room *= w[i]
+				}
+			}
+			return room
+		}
+		room := weighed(roomAt(p, func(most float64) bool { return weighed(most) > top }))
+		if room > top && !a.taken(p) { // not NaN, as a volume is that has an infinite side and one of 0
+			best, top = p, room
 		}
 	}
-	return a.anything(reason)
+	if best == nil {
+		return a.anything(reason)
+	}
+	return a.described(best, OriginExplore, why, reason), nil
 }
 
 // exploreRandom draws a uniform point where the upper bound allows an

@@ -192,12 +192,23 @@ func (a *ask) escapeSeveral(f *volumeScore) (Proposal, error) {
 	if f.views[0].surrogate.bounds == nil || f.boxes == nil || !a.view.holds {
 		return a.spread(OriginExplore, why)
 	}
-	up := make([]float64, len(f.views))
-	return a.roomiest(0, func(p []float64) float64 {
+	var ups [][]float64 // of the points whose gain had to be computed, no less than those below them
+	var gains []float64
+	return a.roomiest(0, func(p []float64, matters func(float64) bool) float64 {
+		up := make([]float64, len(f.views))
 		for j, v := range f.views {
 			_, up[j] = v.surrogate.bounds.at(p, nil, nil)
 		}
-		return pareto.Gain(f.boxes, up)
+		for k, above := range ups {
+			if pareto.Covers(above, up) && !matters(gains[k]) {
+				return math.NaN()
+			}
+		}
+		gain := pareto.Gain(f.boxes, up)
+		if !math.IsNaN(gain) {
+			ups, gains = append(ups, up), append(gains, gain)
+		}
+		return gain
 	}, "explore turn", "largest volume below the Lipschitz upper bounds: %s")
 }
 

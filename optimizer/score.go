@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
+	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
 
 // score is a function to maximize over the cube, in logarithms: the mean of an acquisition over
@@ -35,6 +36,9 @@ type factor interface {
 	// logs returns what is added at many points.
 	logs(xs [][]float64) []float64
 }
+
+// foresighted is a part or a factor that can do at once what at many points it would do at each.
+type foresighted interface{ ahead(xs [][]float64) }
 
 // known are lists of points, with their values where nothing more is closed.
 type known struct {
@@ -66,6 +70,24 @@ func (s *score) at(x, grad []float64) float64 {
 		v += f.addLog(x, grad)
 	}
 	return v
+}
+
+// ahead prepares gradients at xs.
+func (s *score) ahead(xs [][]float64) {
+	xs = slices.DeleteFunc(xs, s.closes)
+	if len(xs) == 0 {
+		return
+	}
+	for _, p := range s.parts {
+		if p, ok := p.(foresighted); ok {
+			p.ahead(xs)
+		}
+	}
+	for _, f := range s.factors {
+		if f, ok := f.(foresighted); ok {
+			f.ahead(xs)
+		}
+	}
 }
 
 // batch writes the values at xs.
@@ -207,6 +229,12 @@ func (s *modelPart) at(x, grad []float64) float64 {
 	v := s.f(mu, sigma, lo, up)
 	v.Chain(grad, s.dmu, s.dvar, s.dlo, s.dup)
 	return v.F
+}
+
+func (s *modelPart) ahead(xs [][]float64) {
+	if p, ok := s.p.(*gp.Predictor); ok { // and no draw, which is quick anywhere
+		p.Ahead(xs)
+	}
 }
 
 func (s *modelPart) batch(xs [][]float64, out []float64) {

@@ -43,7 +43,9 @@ type found struct {
 func (a *ask) search(f *score, r region, rng *rand.Rand) []found {
 	points := a.candidates(r, rng)
 	values := evaluate(a.ctx, f, points)
-	ends := mapped(maximize.PickStarts(values, rng), func(k int) found { return a.climb(f, r, points[k]) })
+	starts := maximize.PickStarts(values, rng)
+	ends := make([]found, len(starts))
+	maximize.Together(len(ends), func(k int, f maximize.Func) { ends[k] = a.climb(f, r, points[starts[k]]) }, f.at, f.ahead)
 	if a.dom.partial() && len(ends) > 0 {
 		best := slices.MaxFunc(ends, func(x, y found) int { return cmp.Compare(x.v, y.v) })
 		ends = append(ends, a.slide(f.at, r, best, rng))
@@ -114,7 +116,7 @@ func (a *ask) inBox(r region, rng *rand.Rand) (p []float64) {
 }
 
 // climb ascends from a candidate to an end point.
-func (a *ask) climb(f *score, r region, start []float64) found {
+func (a *ask) climb(f maximize.Func, r region, start []float64) found {
 	x := a.ascend(f, r, start)
 	if a.dom.plain {
 		return x
@@ -126,7 +128,7 @@ func (a *ask) climb(f *score, r region, start []float64) found {
 		from := x
 		for _, c := range a.dom.changes(from.x) {
 			if p := a.dom.with(from.x, c); inside(p, r, a.dom) {
-				if v := f.at(p, nil); v > x.v {
+				if v := f(p, nil); v > x.v {
 					x = found{p, v}
 				}
 			}
@@ -178,16 +180,16 @@ func inside(p []float64, r region, d *domain) bool {
 }
 
 // ascend climbs in the coordinates that a gradient may move, and snaps.
-func (a *ask) ascend(f *score, r region, start []float64) found {
+func (a *ask) ascend(f maximize.Func, r region, start []float64) found {
 	lo, up := slices.Clone(start), slices.Clone(start)
 	for _, j := range a.dom.free(start) {
 		lo[j], up[j] = r.lo[j], r.up[j]
 	}
 	m := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations, Scale: a.view.scales})
-	result := m.Maximize(a.ctx, f.at, start)
+	result := m.Maximize(a.ctx, f, start)
 	p := a.dom.snap(result.X)
 	if a.dom.plain {
 		return found{p, result.F}
 	}
-	return found{p, f.at(p, nil)}
+	return found{p, f(p, nil)}
 }

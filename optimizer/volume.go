@@ -49,15 +49,17 @@ func (f *volumeScore) tile(points [][]float64) {
 		}
 	}
 	f.order = inBlocks(f.boxes)
-	f.logs, f.each = make([]float64, len(f.boxes)), make([][]acquisition.Value, len(f.boxes))
-	worth := make([]float64, len(f.boxes))
+	n, m := len(f.boxes), len(best)
+	f.logs, f.each = make([]float64, n), slices.Collect(slices.Chunk(make([]acquisition.Value, n*m), m))
+	f.sides = slices.Collect(slices.Chunk(make([][]piece, n*m), m))
+	pieces, worth := make([]piece, 0, n*m), make([]float64, n)
 	for k, b := range f.boxes {
-		sides := make([][]piece, len(best))
 		for j := range best {
-			sides[j] = secants(&f.warps[j], b.Low[j], b.Up[j], best[j])
-			worth[k] += slices.MaxFunc(sides[j], func(p, q piece) int { return cmp.Compare(p.slope, q.slope) }).slope
+			from := len(pieces)
+			pieces = secants(pieces, &f.warps[j], b.Low[j], b.Up[j], best[j])
+			f.sides[k][j] = pieces[from:]
+			worth[k] += slices.MaxFunc(pieces[from:], func(p, q piece) int { return cmp.Compare(p.slope, q.slope) }).slope
 		}
-		f.sides, f.each[k] = append(f.sides, sides), make([]acquisition.Value, len(best))
 	}
 	f.single.worth = pick(worth, f.order)
 	f.blocks.worth = byBlock(f.single.worth, slices.Max)
@@ -93,8 +95,8 @@ func byBlock(v []float64, of func([]float64) float64) (out []float64) {
 type piece struct{ low, up, slope float64 }
 
 // secants cuts the side [low, up] of a box into pieces on each of which the inverse of a
-// warp is nearly straight. A deviation above the best value it goes on as its tangent.
-func secants(w *warp.Warp, low, up, best float64) (out []piece) {
+// warp is nearly straight, and appends them. A deviation above the best value it goes on as its tangent.
+func secants(out []piece, w *warp.Warp, low, up, best float64) []piece {
 	const longest = 0.25 // in deviations of the values
 	end := up
 	if math.IsInf(up, 1) {
@@ -191,6 +193,12 @@ func (f *volumeScore) at(x, grad []float64) float64 {
 		}
 	}
 	return f.value(mu, sigma, grad)
+}
+
+func (f *volumeScore) ahead(xs [][]float64) {
+	for _, p := range f.parts {
+		p.Ahead(xs)
+	}
 }
 
 // value is the score of a posterior; the gradients of the means and deviations are in dmu

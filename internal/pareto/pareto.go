@@ -138,7 +138,7 @@ func Growth(points [][]float64, ref []float64) []float64 {
 			if !below.covers(p[0], p[1]) {
 				sum += below.add(p[0], p[1])
 			}
-		case !slices.ContainsFunc(front, func(q []float64) bool { return covers(q, p) }):
+		case !slices.ContainsFunc(front, func(q []float64) bool { return Covers(q, p) }):
 			alone, clipped, room := 1.0, make([][]float64, len(front)), make([]float64, len(front)*len(p))
 			for k, q := range front {
 				clipped[k], room = room[:len(p)], room[len(p):]
@@ -150,7 +150,7 @@ func Growth(points [][]float64, ref []float64) []float64 {
 				alone *= p[j] - ref[j]
 			}
 			sum += max(alone-volume(clipped, ref), 0)
-			front = slices.DeleteFunc(front, func(q []float64) bool { return covers(p, q) })
+			front = slices.DeleteFunc(front, func(q []float64) bool { return Covers(p, q) })
 			k, _ := slices.BinarySearchFunc(front, p, fallingLast) // so that there is little to sort next time
 			front = slices.Insert(front, k, p)
 		}
@@ -162,8 +162,8 @@ func Growth(points [][]float64, ref []float64) []float64 {
 // fallingLast orders points by their last coordinates, the largest first.
 func fallingLast(a, b []float64) int { return cmp.Compare(b[len(b)-1], a[len(a)-1]) }
 
-// covers reports whether q is nowhere worse than p.
-func covers(q, p []float64) bool {
+// Covers reports whether q is nowhere worse than p.
+func Covers(q, p []float64) bool {
 	for j := range p {
 		if q[j] < p[j] {
 			return false
@@ -217,8 +217,14 @@ func Undominated(points [][]float64, ref []float64) []Box {
 	inf, last := math.Inf(1), len(ref)-1
 	points = above(points, ref)
 	stairs := staircase{x: ref[0], y: ref[1]}
-	open := []Box{{slices.Clone(ref), slices.Repeat([]float64{inf}, len(ref))}} // above the steps, and the one above them all
-	var out []Box
+	room := make([]float64, 0, 2*len(ref)*(2*len(points)+1))
+	box := func(xLow, yLow, xUp, yUp float64, up []float64) Box {
+		from := len(room)
+		room = append(append(append(append(room, xLow, yLow), ref[2:]...), xUp, yUp), up...)
+		return Box{slices.Clip(room[from:][:len(ref)]), slices.Clip(room[from+len(ref):])}
+	}
+	open := []Box{box(ref[0], ref[1], inf, inf, slices.Repeat([]float64{inf}, last-1))} // above the steps, and the one above them all
+	var out, news []Box
 	slices.SortStableFunc(points, fallingLast)
 	for _, p := range points {
 		x, y := p[0], p[1]
@@ -230,9 +236,9 @@ func Undominated(points [][]float64, ref []float64) []Box {
 		for to < len(stairs.xs) && stairs.ys[to] <= y {
 			to++
 		}
-		news := []Box{{append([]float64{x, open[from].Low[1]}, ref[2:]...), append([]float64{inf, y}, p[2:]...)}}
+		news = append(news[:0], box(x, open[from].Low[1], inf, y, p[2:]))
 		if open[to].Low[1] < y {
-			news = append(news, Box{append([]float64{open[to].Low[0], y}, ref[2:]...), append([]float64{inf, open[to].Up[1]}, p[2:]...)})
+			news = append(news, box(open[to].Low[0], y, inf, open[to].Up[1], p[2:]))
 		} else { // nothing of it is taken
 			to--
 		}
@@ -251,12 +257,15 @@ func Undominated(points [][]float64, ref []float64) []Box {
 	return out
 }
 
-// Gain is what a point adds to the volume of those that the boxes leave undominated.
+// Gain is what a point adds to the volume of those that the boxes of Undominated leave so.
 func Gain(boxes []Box, y []float64) float64 {
-	sum := 0.0
+	sum, last := 0.0, len(y)-1
 beyond:
 	for _, b := range boxes {
 		product, low, up := 1.0, b.Low[:len(y)], b.Up[:len(y)]
+		if low[last] >= y[last] { // as in all that follow
+			break
+		}
 		for j, v := range y {
 			if v > up[j] {
 				v = up[j]

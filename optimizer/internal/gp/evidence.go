@@ -18,6 +18,7 @@ type evidence struct {
 	kernel []float64   // of all pairs
 	slopes []float64   // of the kernel
 	u      []float64   // U = Lᵀ above the diagonal
+	strips []float64   // U in another order
 	w      []float64   // L⁻¹
 	strip  []float64   // four rows of −K⁻¹, or one vector
 	ones   []float64   // L⁻¹ 1
@@ -36,6 +37,7 @@ func newEvidence(x [][]float64) *evidence {
 		kernel: make([]float64, pairs),
 		slopes: make([]float64, pairs),
 		u:      newSquare(n),
+		strips: newStrips(n),
 		w:      newSquare(n),
 		strip:  make([]float64, 4*padded(n)),
 		ones:   newVector(n),
@@ -83,7 +85,8 @@ func (w *evidence) factorise(logLengths []float64, signal, noise float64) bool {
 	}) {
 		return false
 	}
-	inverse(w.w, w.u, w.n)
+	stripsOf(w.strips, w.u, w.n)
+	inverse(w.w, w.strips, w.n, 0)
 	return true
 }
 

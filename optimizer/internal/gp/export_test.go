@@ -2,6 +2,7 @@ package gp
 
 import (
 	"math"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -71,8 +72,7 @@ func (m *Model) prior(a, b []float64) float64 {
 // (Rasmussen and Williams, equation 5.12). Both slices have length n. O(n³/6).
 func (m *Model) LeaveOneOut(mean, variance []float64) {
 	n := m.Len()
-	w := newSquare(n)
-	inverse(w, upper(m.rows), n)
+	w := invert(m.rows, &inverted{}).w
 	clear(variance)
 	for i := range n {
 		for k, v := range w[i*padded(n):][:i+1] {
@@ -97,4 +97,12 @@ func (m *Model) LeaveOneOutLogDensity() float64 {
 		sum -= 0.5 * (math.Log(2*math.Pi*variance[i]) + e*e/variance[i])
 	}
 	return sum
+}
+
+// Fresh returns the model without what was inverted of it or its kin.
+func Fresh(m *Model) *Model {
+	fresh := *m
+	fresh.last = &atomic.Pointer[inverted]{}
+	fresh.last.Store(&inverted{})
+	return &fresh
 }

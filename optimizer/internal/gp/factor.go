@@ -96,24 +96,46 @@ func lower(u []float64, n int) [][]float64 {
 	return rows
 }
 
-// upper returns U = Lᵀ.
-func upper(rows [][]float64) []float64 {
-	u, ld := newSquare(len(rows)), padded(len(rows))
-	pad(u, len(rows))
-	for i, row := range rows {
-		for k, v := range row {
-			u[k*ld+i] = v
+// U = Lᵀ is also kept in strips of four columns, of each the rows down to the diagonal: so a product
+// reads memory in order.
+
+// newStrips returns room for U of order n.
+func newStrips(n int) []float64 { return make([]float64, padded(n)*(padded(n)+4)/2) }
+
+// stripOf returns the columns from i0 on, a multiple of 4.
+func stripOf(strips []float64, i0 int) []float64 { return strips[i0*(i0+4)/2:][:4*(i0+4)] }
+
+// stripsOfRows sets the strips from that column on, a multiple of 4, to those of the rows of L.
+func stripsOfRows(strips []float64, rows [][]float64, from int) {
+	for i := from; i < padded(len(rows)); i++ {
+		strip := stripOf(strips, i&^3)
+		if i >= len(rows) {
+			strip[4*i+i&3] = 1
+			continue
+		}
+		for k, v := range rows[i] {
+			strip[4*k+i&3] = v
 		}
 	}
-	return u
+}
+
+// stripsOf sets the strips to those of U, a matrix of order n, with what is below its diagonal.
+func stripsOf(strips, u []float64, n int) {
+	ld := padded(n)
+	for i0 := 0; i0 < ld; i0 += 4 {
+		strip := stripOf(strips, i0)
+		for k := range i0 + 4 {
+			copy(strip[4*k:4*k+4], u[k*ld+i0:])
+		}
+	}
 }
 
 // substitute replaces V, which has padded(n) rows of width numbers, a multiple of 8, by
-// L⁻¹ V. A triangular V has nothing above its diagonal, and then L⁻¹ V has not either.
-func substitute(v []float64, width int, u []float64, n int, triangular bool) {
-	ld := padded(n)
-	for i0 := 0; i0 < n; i0 += 4 {
-		used := width
+// L⁻¹ V, of which the rows before first, a multiple of 4, are there. A triangular V has nothing above
+// its diagonal, and then L⁻¹ V has not either.
+func substitute(v []float64, width int, strips []float64, n, first int, triangular bool) {
+	for i0 := first; i0 < n; i0 += 4 {
+		strip, used := stripOf(strips, i0), width
 		if triangular {
 			used = i0 + 4
 		}
@@ -122,27 +144,51 @@ func substitute(v []float64, width int, u []float64, n int, triangular bool) {
 			if triangular {
 				from = min(c, i0)
 			}
-			vector.Tile(v[i0*width+c:], v[from*width+c:], width, u[from*ld+i0:], ld, i0-from)
+			vector.Tile(v[i0*width+c:], v[from*width+c:], width, strip[4*from:], 4, i0-from)
 		}
 		for i := i0; i < i0+4; i++ {
 			row := v[i*width:][:used]
 			for k := i0; k < i; k++ {
-				floats.AddScaled(row, -u[k*ld+i], v[k*width:][:used])
+				floats.AddScaled(row, -strip[4*k+i-i0], v[k*width:][:used])
 			}
-			floats.Scale(1/u[i*ld+i], row)
+			floats.Scale(1/strip[4*i+i-i0], row)
 		}
 	}
 }
 
-// inverse sets w to W = L⁻¹, so that K⁻¹ = WᵀW.
-func inverse(w, u []float64, n int) {
+// inverse sets w to W = L⁻¹, so that K⁻¹ = WᵀW, of which the rows before first, a multiple of 4, are there.
+func inverse(w, strips []float64, n, first int) {
 	ld := padded(n)
-	for i := range ld {
+	for i := first; i < ld; i++ {
 		row := w[i*ld:][:i&^7+8] // more was never written
 		clear(row)
 		row[i] = 1
 	}
-	substitute(w, ld, u, n, true)
+	substitute(w, ld, strips, n, first, true)
+}
+
+// inverted is L in the two forms in which products with its inverse are quick.
+type inverted struct {
+	rows   [][]float64
+	strips []float64
+	w      []float64 // L⁻¹
+}
+
+// invert returns L of these rows inverted. What it has in common with another L is copied.
+func invert(rows [][]float64, like *inverted) *inverted {
+	n, first := len(rows), 0
+	for first < min(n, len(like.rows)) && &rows[first][0] == &like.rows[first][0] {
+		first++
+	}
+	first &^= 3
+	in, ld, known := &inverted{rows, newStrips(n), newSquare(n)}, padded(n), padded(len(like.rows))
+	copy(in.strips, like.strips[:first*(first+4)/2])
+	stripsOfRows(in.strips, rows, first)
+	for i := range first {
+		copy(in.w[i*ld:], like.w[i*known:][:i&^7+8])
+	}
+	inverse(in.w, in.strips, n, first)
+	return in
 }
 
 // inverseRows sets the rows at dst, as long as those of w, to those of −K⁻¹ from row i0 on,
@@ -194,15 +240,19 @@ func upperTimes(dst, w, x []float64) {
 	}
 }
 
-// bothTimes sets dst to WᵀWx and y to Wx for a lower triangular W, to the digits of lowerTimes and
-// upperTimes, and reads W once. The vectors are of newVector.
-func bothTimes(dst, y, w, x []float64) {
-	n, ld := len(dst), padded(len(dst))
-	dst, y, x = dst[:ld], y[:ld], x[:ld]
-	clear(dst)
+// bothTimes sets half to Wk and whole to WᵀWk at each of the points, for a lower triangular W, to the
+// digits of lowerTimes and upperTimes, and reads W once. The vectors are of newVector.
+func bothTimes(points []solved, w []float64) {
+	n, ld := len(points[0].k), padded(len(points[0].k))
+	for _, p := range points {
+		clear(p.whole[:ld])
+	}
 	for i := 0; i < n; i += 4 {
-		vector.Dots(y[i:i+4], w[i*ld:], ld, x[:i&^7+8])
-		clear(y[min(n, i+4) : i+4])
-		vector.AddRows(dst[:i&^7+8], w[i*ld:], ld, y[i:i+4])
+		for _, p := range points {
+			y, long := p.half[i:i+4], i&^7+8
+			vector.Dots(y, w[i*ld:], ld, p.k[:long])
+			clear(y[min(n-i, 4):])
+			vector.AddRows(p.whole[:long], w[i*ld:], ld, y)
+		}
 	}
 }

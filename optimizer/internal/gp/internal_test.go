@@ -43,8 +43,7 @@ func TestFactorisationReproducesTheMatrix(t *testing.T) {
 				t.Fatalf("n = %d: not positive definite", n)
 			}
 			rows := lower(u, n)
-			w, strip, inv := newSquare(n), make([]float64, 4*ld), make([]float64, n*n)
-			inverse(w, upper(rows), n)
+			w, strip, inv := invert(rows, &inverted{}).w, make([]float64, 4*ld), make([]float64, n*n)
 			for i := range n {
 				if i%4 == 0 {
 					inverseRows(strip, w, n, i)

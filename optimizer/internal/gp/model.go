@@ -3,6 +3,7 @@ package gp
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -22,6 +23,8 @@ type Model struct {
 	centres []float64   // c + m(x_i)
 	rows    [][]float64 // L, row i with i+1 elements; rows are shared by appended models
 	alpha   []float64   // α = K⁻¹(y − c − m(X))
+	// last is the L that was inverted last, of this model or of one with which it has rows in common.
+	last *atomic.Pointer[inverted]
 }
 
 // Function is a function of the unit cube. It may be shared by goroutines.
@@ -57,7 +60,9 @@ func NewAround(mean Function, x [][]float64, y []float64, h Hyper) (*Model, erro
 		mean:    mean,
 		centres: make([]float64, n),
 		alpha:   make([]float64, n),
+		last:    &atomic.Pointer[inverted]{},
 	}
+	m.last.Store(&inverted{})
 	for j, l := range h.LogLengths {
 		m.inv[j] = math.Exp(-l)
 	}

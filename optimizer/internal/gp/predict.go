@@ -1,6 +1,8 @@
 package gp
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lbotune/lbotune/optimizer/internal/vector"
@@ -13,12 +15,13 @@ type Predictor struct {
 	m     *Model
 	k     []float64 // k(X,x)
 	slope []float64
-	v     []float64 // L⁻¹ k
-	w     []float64 // for K⁻¹ k
-	// Made on first use, for Batch: Lᵀ, and k(X,·) and scaled coordinates of so many points;
-	// for PredictGrad: L⁻¹.
-	upper, block, inverse []float64
-	cols                  [][]float64
+	v     []float64
+	ahead []solved  // at the points of Ahead
+	room  []solved  // for more of them
+	in    *inverted // L; made on first use
+	// Made on first use, for Batch: k(X,·) and scaled coordinates of so many points.
+	block []float64
+	cols  [][]float64
 }
 
 // batch is the number of points that Batch solves for at once.
@@ -27,8 +30,11 @@ const batch = 32
 // Predictor returns a new Predictor for m.
 func (m *Model) Predictor() *Predictor {
 	n := m.Len()
-	return &Predictor{m: m, k: newVector(n), slope: make([]float64, n), v: newVector(n), w: newVector(n)}
+	return &Predictor{m: m, k: newVector(n), slope: make([]float64, n), v: make([]float64, n)}
 }
+
+// solved is what PredictGrad needs at x: k(X,x), the kernel's slopes, L⁻¹k and K⁻¹k.
+type solved struct{ x, k, slope, half, whole []float64 }
 
 // Model returns the model that p evaluates.
 func (p *Predictor) Model() *Model { return p.m }
@@ -78,15 +84,18 @@ func (p *Predictor) Predict(x []float64) (mean, variance float64) {
 // PredictGrad is Predict with the gradients in x: dmean = ∇μ = ∇m + Jᵀα and
 // dvariance = ∇σ² = −2 JᵀK⁻¹k(X,x), J_i· = ∂k(x,x_i)/∂x. O(n²), and O(n³/6) the first time.
 func (p *Predictor) PredictGrad(x, dmean, dvariance []float64) (mean, variance float64) {
-	m := p.m
-	p.kernel(x, p.slope)
-	mu := floats.Dot(p.k, m.alpha)
-	p.solve()
-	variance = m.latent(m.signal - floats.Dot(p.v, p.v))
-	a, b := p.v[:len(p.slope)], p.k[:len(p.slope)]
-	for i, s := range p.slope {
+	m, i := p.m, slices.IndexFunc(p.ahead, func(s solved) bool { return slices.Equal(s.x, x) })
+	if i < 0 {
+		p.Ahead([][]float64{x})
+		i = 0
+	}
+	at := p.ahead[i]
+	mu := floats.Dot(at.k, m.alpha)
+	variance = m.latent(m.signal - floats.Dot(at.half, at.half))
+	a, b := p.v[:len(at.slope)], p.k[:len(at.slope)]
+	for i, s := range at.slope {
 		a[i] = s * m.alpha[i]
-		b[i] *= s
+		b[i] = s * at.whole[i]
 	}
 	for j, inv := range m.inv {
 		z := x[j] * inv
@@ -103,25 +112,40 @@ func (p *Predictor) PredictGrad(x, dmean, dvariance []float64) (mean, variance f
 	return m.centreGrad(x, dmean) + mu, variance
 }
 
-// solve sets v to L⁻¹k and then k to K⁻¹k, by L⁻¹: in two products of a matrix and a vector
-// no number waits for the last, as they do in two substitutions. Both are made in one pass over
-// the matrix, which does not fit into a cache.
-func (p *Predictor) solve() {
-	n := p.m.Len()
-	if p.inverse == nil {
-		p.inverse = newSquare(n)
-		inverse(p.inverse, upper(p.m.rows), n)
+// Ahead does what is long about PredictGrad at all of these points, which is then quick there. It
+// solves by L⁻¹: in two products of a matrix and a vector no number waits for the last, as they do in
+// two substitutions. All are made in one pass over the matrix, which does not fit into a cache.
+func (p *Predictor) Ahead(xs [][]float64) {
+	m, n := p.m, p.m.Len()
+	p.invert()
+	for len(p.room) < len(xs) {
+		p.room = append(p.room, solved{nil, newVector(n), make([]float64, n), newVector(n), newVector(n)})
 	}
-	bothTimes(p.w, p.v, p.inverse, p.k)
-	p.k, p.w = p.w, p.k
+	p.ahead = p.room[:len(xs)]
+	for i, x := range xs {
+		at := &p.ahead[i]
+		at.x = append(at.x[:0], x...)
+		sqdist(at.k, m.cols, x, m.inv)
+		vector.Matern52(at.k, at.slope, at.k, m.signal)
+	}
+	bothTimes(p.ahead, p.in.w)
+}
+
+// invert inverts L, or what was added to it since a model before this one had to.
+func (p *Predictor) invert() {
+	if p.in == nil {
+		p.in = invert(p.m.rows, p.m.last.Load())
+		p.m.last.Store(p.in)
+	}
 }
 
 // Batch is Predict for many points: mean[i], variance[i] of xs[i]. Solving for
 // 32 points at once makes it several times as fast as single calls.
 func (p *Predictor) Batch(xs [][]float64, mean, variance []float64) {
 	m, n := p.m, p.m.Len()
+	p.invert()
 	if p.block == nil {
-		p.block, p.upper, p.cols = make([]float64, batch*padded(n)), upper(m.rows), make([][]float64, m.Dim())
+		p.block, p.cols = make([]float64, batch*padded(n)), make([][]float64, m.Dim())
 		for j := range p.cols {
 			p.cols[j] = make([]float64, batch)
 		}
@@ -147,7 +171,7 @@ func (p *Predictor) Batch(xs [][]float64, mean, variance []float64) {
 			}
 			mean[c] = m.centre(x) + floats.Dot(p.k, m.alpha)
 		}
-		substitute(p.block, batch, p.upper, n, false)
+		substitute(p.block, batch, p.in.strips, n, 0, false)
 		var square [batch]float64
 		for i := range n {
 			for c, v := range p.block[i*batch:][:batch] {
