@@ -187,6 +187,43 @@ func TestTimeHardIsChecked(t *testing.T) {
 	}
 }
 
+// The runs of all trials together are under worker_time, failed ones, retries and repeats with them. With more
+// of it the study goes on.
+func TestWorkerTime(t *testing.T) {
+	for _, workers := range []int{1, 4} {
+		t.Run(fmt.Sprint(workers), func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				c := config()
+				c.Run.Workers, c.Run.Retries, c.Run.Repeats = workers, 1, 2
+				c.Budget = study.Budget{WorkerTime: study.Duration(100 * time.Second)}
+				f := &fakeLauncher{program: func(job runner.Job) ending {
+					e := parabola(job)
+					if e.takes = 4 * time.Second; strings.HasSuffix(job.ID, "/2/1") {
+						e.exit = runner.Exit{Code: 3}
+					}
+					return e
+				}}
+				st, err := finish(t, dir, &c, f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// A trial has two runs. After 25 runs no trial begins, and those that have begun get theirs.
+				if n := len(f.launched); st.Closed == nil || st.Closed.Why != study.EndTime || n < 25 || n > 25+2*workers {
+					t.Errorf("closed %+v after %d runs of 4 s", st.Closed, n)
+				}
+				launched := len(f.launched)
+				if _, err := finish(t, dir, &c, f); err != nil || len(f.launched) != launched {
+					t.Errorf("the same again: %v, and %d more launched", err, len(f.launched)-launched)
+				}
+				c.Budget.WorkerTime *= 2
+				if _, err := finish(t, dir, &c, f); err != nil || len(f.launched) < 50 || len(f.launched) > 50+2*workers {
+					t.Errorf("with twice the time: %v after %d runs", err, len(f.launched))
+				}
+			})
+		})
+	}
+}
+
 // What w workers add to each counter is what docs/parallel.md says: w - 1 trials at most, and none
 // to trials.
 func TestWorkersOverrun(t *testing.T) {

@@ -138,6 +138,8 @@ var settings = []setting{
 		cells: simulated(cells{interval: apart})},
 	{name: "time_hard", keys: []string{"budget.time_hard"}, draw: on("budget", "time_hard", `"30s"`),
 		cells: simulated(cells{interval: apart})},
+	{name: "worker_time", keys: []string{"budget.worker_time"}, draw: on("budget", "worker_time", `"20s"`),
+		cells: simulated(cells{interval: apart})},
 	{name: "goal", keys: []string{"budget.goal", "objectives.goal"}, draw: func(s *simSheet) {
 		s.late = append(s.late, func() {
 			if s.tables["objectives.loss"] != nil {

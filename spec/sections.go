@@ -54,11 +54,12 @@ func (t *table) command() command.Command {
 func (t *table) budget() study.Budget {
 	s := t.sub("budget")
 	b := study.Budget{
-		Trials:   s.Int("trials", 0, 1),
-		Time:     study.Duration(s.Duration("time", 0)),
-		TimeHard: study.Duration(s.Duration("time_hard", 0)),
-		Patience: s.Int("patience", 0, 1),
-		Goal:     s.limit("goal"),
+		Trials:     s.Int("trials", 0, 1),
+		Time:       study.Duration(s.Duration("time", 0)),
+		TimeHard:   study.Duration(s.Duration("time_hard", 0)),
+		WorkerTime: study.Duration(s.Duration("worker_time", 0)),
+		Patience:   s.Int("patience", 0, 1),
+		Goal:       s.limit("goal"),
 	}
 	if gap, ok := s.number("gap"); ok {
 		s.when(gap <= 0, "gap", "", "found %v; want a positive number in the objective's units", gap)
@@ -76,7 +77,7 @@ func (t *table) budget() study.Budget {
 	}
 	s.done()
 	if b == (study.Budget{}) && len(s.data) == 0 {
-		t.Missing("budget", "for example\n\n    [budget]\n    trials = 50", "the study has no end: [budget] needs trials, time, goal, patience, gap or regret")
+		t.Missing("budget", "for example\n\n    [budget]\n    trials = 50", "the study has no end: [budget] needs trials, time, worker_time, goal, patience, gap or regret")
 	}
 	return b
 }

@@ -93,6 +93,8 @@ type Budget struct {
 	Time   Duration `json:"time,omitempty"`
 	// TimeHard ends what runs, too: when the study has run for so long, nothing runs any more.
 	TimeHard Duration `json:"time_hard,omitempty"`
+	// WorkerTime is how long the runs of the trials may take together, however many run at a time.
+	WorkerTime Duration `json:"worker_time,omitempty"`
 	// Goal ends the study when a trial is at least this good.
 	Goal *float64 `json:"goal,omitempty"`
 	// Patience ends the study after this many finished trials in a row without a better one; of

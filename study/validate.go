@@ -129,7 +129,8 @@ func (c *check) words() {
 		found float64
 	}{
 		{"budget.trials", float64(cfg.Budget.Trials)}, {"budget.time", float64(cfg.Budget.Time)},
-		{"budget.time_hard", float64(cfg.Budget.TimeHard)}, {"budget.patience", float64(cfg.Budget.Patience)},
+		{"budget.time_hard", float64(cfg.Budget.TimeHard)}, {"budget.worker_time", float64(cfg.Budget.WorkerTime)},
+		{"budget.patience", float64(cfg.Budget.Patience)},
 		{"budget.gap", cfg.Budget.Gap}, {"budget.regret", cfg.Budget.Regret}, {"budget.regret", cfg.Budget.RegretShare},
 		{"run.workers", float64(cfg.Run.Workers)}, {"run.timeout", float64(cfg.Run.Timeout)},
 		{"run.grace", float64(cfg.Run.Grace)}, {"run.retries", float64(cfg.Run.Retries)},
