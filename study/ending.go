@@ -34,7 +34,7 @@ func (s *State) Ending(elapsed time.Duration) *Closed {
 		return &Closed{Why: EndTrials, Detail: detail + left}
 	case b.Time > 0 && elapsed >= time.Duration(b.Time):
 		return &Closed{Why: EndTime, Detail: fmt.Sprintf("the study has run for %v", b.Time) + left}
-	case b.WorkerTime > 0 && s.Worked() >= time.Duration(b.WorkerTime):
+	case b.WorkerTime > 0 && s.Worked >= time.Duration(b.WorkerTime):
 		return &Closed{Why: EndTime, Detail: fmt.Sprintf("worker_time, %v, is over: so long have its runs taken together", b.WorkerTime) + left}
 	case s.Config.Overdue(elapsed) != nil:
 		return s.Config.Overdue(elapsed)
@@ -62,9 +62,6 @@ func (s *State) impatient() *Closed {
 func (s *State) spent() bool {
 	return s.Config.Budget.Trials > 0 && len(s.Order) >= s.Config.Budget.Trials
 }
-
-// Worked is how long the runs of the trials took together.
-func (s *State) Worked() time.Duration { return time.Duration(s.worked * float64(time.Second)) }
 
 // LastCall is when what runs is asked to end, so that nothing runs when the hard limit of time
 // is over.

@@ -259,7 +259,7 @@ func (t *Trial) started(e Started, at time.Time) {
 func (s *State) ended(t *Trial, e Ended, at time.Time) {
 	t.Attempt, t.Slot, t.last, t.Seen = e.Attempt, e.Slot, int32(e.Attempt), false
 	t.attempt(e.Attempt, e.Slot).Ended = at
-	s.worked += e.Seconds
+	s.Worked += time.Duration(e.Seconds * float64(time.Second))
 	switch {
 	case e.Metrics != nil:
 		t.Repeats = append(t.Repeats, e.Metrics)
@@ -293,7 +293,7 @@ func (s *State) finished(t *Trial, e Finished, at time.Time) error {
 		t.attempt(e.Attempt, e.Slot).Ended = at
 	}
 	t.Finished, t.Took = at, time.Duration(e.Seconds*float64(time.Second))
-	s.worked += e.Seconds
+	s.Worked += t.Took
 	if e.Status == optimizer.Succeeded {
 		s.longest = max(s.longest, t.Took)
 	}
@@ -318,7 +318,7 @@ func (s *State) confirmed(t *Trial, e Confirmed, at time.Time) error {
 	}
 	t.last = int32(e.Attempt)
 	t.attempt(e.Attempt, e.Slot).Ended = at
-	s.worked += e.Seconds
+	s.Worked += time.Duration(e.Seconds * float64(time.Second))
 	switch {
 	case e.Metrics != nil:
 		t.Confirms = append(t.Confirms, e.Metrics)

@@ -30,6 +30,7 @@ type State struct {
 	// Place and Way are the last session's Dir and Way.
 	Place, Way string
 	Elapsed    time.Duration
+	Worked     time.Duration // of the runs of all trials together
 	Began      time.Time
 	Updated    time.Time
 	// SetUp reports whether the setup command has succeeded.
@@ -53,7 +54,6 @@ type State struct {
 	goal       *Trial        // of several objectives: the first that has reached the goals
 	sinceBest  int           // trials finished after the best one
 	longest    time.Duration // that a trial took to succeed
-	worked     float64       // seconds that the runs of trials took together
 	rivals     rivals        // the trials that joins compares with
 	gained     *float64      // what gain says, nil if a trial has finished since
 	shown      shown         // what the trials say of the safety limit

@@ -262,8 +262,8 @@ func liveText(st *study.State, l layout.Study, held bool, columns int) string {
 	if elapsed := report.FiguresOf(st, held).Elapsed; b.Limit() > 0 && float64(elapsed)/float64(b.Limit()) >= share {
 		share, of = min(float64(elapsed)/float64(b.Limit()), 1), took(b.Limit())
 	}
-	if worked := st.Worked(); b.WorkerTime > 0 && float64(worked)/float64(b.WorkerTime) >= share {
-		share, of = min(float64(worked)/float64(b.WorkerTime), 1), took(time.Duration(b.WorkerTime))+" of all workers"
+	if limit := time.Duration(b.WorkerTime); limit > 0 && st.Worked.Seconds()/limit.Seconds() >= share {
+		share, of = min(st.Worked.Seconds()/limit.Seconds(), 1), took(limit)+" of all workers"
 	}
 	if of != "" {
 		done := int(share * float64(width))
