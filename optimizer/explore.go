@@ -50,10 +50,13 @@ func (a *ask) escape(reason string) (Proposal, error) {
 	}, reason, "largest Lipschitz upper bound: %s")
 }
 
+// roomFunc is how much a point may gain. Whoever knows that it is at most so much may ask whether that
+// would matter; if not, NaN will do.
+type roomFunc func(p []float64, matters func(most float64) bool) float64
+
 // roomiest proposes the point with the largest room, times the probability of success and of holding
-// the limits, among uniform ones that are at least so far from pending trials. Whoever knows that a point
-// has no more room than so much may ask whether more than that would matter; if not, NaN will do.
-func (a *ask) roomiest(distance float64, roomAt func(p []float64, matters func(most float64) bool) float64, reason, why string) (Proposal, error) {
+// the limits, among uniform ones that are at least so far from pending trials.
+func (a *ask) roomiest(distance float64, roomAt roomFunc, reason, why string) (Proposal, error) {
 	rng := a.rng("escape")
 	var points, weights [][]float64
 	for range exploreCandidates {

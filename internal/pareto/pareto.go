@@ -223,7 +223,8 @@ func Undominated(points [][]float64, ref []float64) []Box {
 		room = append(append(append(append(room, xLow, yLow), ref[2:]...), xUp, yUp), up...)
 		return Box{slices.Clip(room[from:][:len(ref)]), slices.Clip(room[from+len(ref):])}
 	}
-	open := []Box{box(ref[0], ref[1], inf, inf, slices.Repeat([]float64{inf}, last-1))} // above the steps, and the one above them all
+	// Above the steps, and the one above them all.
+	open := []Box{box(ref[0], ref[1], inf, inf, slices.Repeat([]float64{inf}, last-1))}
 	var out, news []Box
 	slices.SortStableFunc(points, fallingLast)
 	for _, p := range points {
