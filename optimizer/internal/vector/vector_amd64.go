@@ -2,8 +2,9 @@ package vector
 
 import "golang.org/x/sys/cpu"
 
-// fast reports whether the processor has what vector_amd64.s needs.
-func fast() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA }
+// fast reports whether the processor has what vector_amd64.s needs. Where AVX was switched off,
+// math.Exp goes another way than it.
+func fast() bool { return cpu.X86.HasAVX && cpu.X86.HasAVX2 && cpu.X86.HasFMA }
 
 // features are those that decide how sums are rounded: here, in math.Exp, or where the compiler
 // fuses multiplications and additions (GOAMD64=v3).
