@@ -31,7 +31,8 @@ type difference struct {
 // Replay asks a new optimizer for every proposal of the journal in dir, with
 // what its first optimizer knew at the time, and compares the answers. They are
 // equal on the kind of machine that ran the study. A nil newOptimizer is
-// optimizer.New. Visits are as those of study.Load.
+// optimizer.New; where it returns no optimizer, the proposal is passed over. Visits are as those of
+// study.Load.
 func Replay(ctx context.Context, dir string, newOptimizer func(*spaces.Space, uint64, optimizer.Settings, ...optimizer.Earlier) (optimizer.Optimizer, error),
 	visits ...func(before *study.State, r study.Record) error) (Replayed, error) {
 	if newOptimizer == nil {
@@ -78,7 +79,7 @@ func (r *replay) before(ctx context.Context, e study.Event) error {
 func (r *replay) ask(ctx context.Context, e study.Proposed) error {
 	if r.opt == nil {
 		opt, err := r.make(r.state.Search.Space, r.state.Config.Seed, r.state.Search.Settings, r.state.Inherited()...)
-		if err != nil {
+		if err != nil || opt == nil {
 			return err
 		}
 		r.opt = opt

@@ -11,8 +11,6 @@ import (
 
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
-	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -35,13 +33,7 @@ chain of checksums vouches for, and lists what it dropped. It leaves the damaged
 journal as it is: to continue, move NEWFILE into its place. It refuses while an
 lbotune works on the study, whose next records NEWFILE would not have.`,
 		RunE: inDir(func(_ context.Context, dir string, args []string) error { return repair(g, dir, args[1]) }),
-	}, &cobra.Command{
-		Use:   "replay STUDY",
-		Short: "Compute every proposal again and compare it with the journal",
-		Long: `Replay tells a new optimizer what the study's optimizer knew at each proposal, asks
-again, and compares the answers. On the machine that ran the study they are all the same.`,
-		RunE: inDir(func(ctx context.Context, dir string, _ []string) error { return replay(ctx, g, dir) }),
-	}, &cobra.Command{
+	}, newReplay(g), &cobra.Command{
 		Use:   "follow STUDY",
 		Short: "Print the records of a study as they are written",
 		Long: `Follow prints every record of a study's journal as JSON, one per line, and then those
@@ -151,31 +143,4 @@ func repair(g *global, dir, to string) error {
 	fmt.Fprintf(&s, "%s: %s, %d mended, %d dropped\nto go on with it: mv %s %s\n", oneLine(to), count(int(rep.Kept), "record"),
 		len(out.Mended), len(out.Dropped), word(to), word(from))
 	return g.show(out, s.String())
-}
-
-var errDiffers = errors.New("the replay differs from the journal")
-
-func replay(ctx context.Context, g *global, dir string) error {
-	m := g.meter("asking again")
-	rep, err := session.Replay(ctx, dir, nil, m.read)
-	m.end()
-	if err != nil {
-		return hintStudy(dir, err)
-	}
-	var s strings.Builder
-	for _, d := range rep.Differences {
-		fmt.Fprintf(&s, "trial %d: the journal has %s, the replay %s\n", d.Trial, oneLine(d.Journal.String()), oneLine(d.Replay.String()))
-	}
-	fmt.Fprintf(&s, "%s asked again, %d different, %d given or continued\n", count(rep.Asked, "proposal"), len(rep.Differences), rep.Given)
-	if err := g.show(rep, s.String()); err != nil {
-		return err
-	}
-	switch {
-	case len(rep.Elsewhere) > 0:
-		return hinted(errDiffers, fmt.Sprintf("proposals were made on %s, and this processor is %s: it rounds otherwise, and what follows may differ; replay there to be sure",
-			oneLine(strings.Join(rep.Elsewhere, " and ")), optimizer.Kernel()))
-	case len(rep.Differences) > 0:
-		return hinted(errDiffers, "another version of lbotune proposes otherwise: each session in the journal names its program, and this is "+programVersion())
-	}
-	return nil
 }
