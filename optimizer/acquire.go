@@ -74,7 +74,7 @@ func (a *ask) score(parts ...part) *score {
 		s.factors = append(s.factors, c)
 	}
 	if a.lbo.guess != nil {
-		s.factors = append(s.factors, a.lbo.guess.after(len(a.past.y), a.set.DesignSize, a.past.x[a.past.best], a.lbo.guess.doubt(a)))
+		s.factors = append(s.factors, a.guessed())
 	}
 	if len(s.factors) > 0 && !a.view.holds {
 		s.parts = nil

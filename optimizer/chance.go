@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
@@ -93,6 +94,9 @@ type regression struct {
 	n    int   // trials that the hyper-parameters are those of
 	rows []int // those of them that the model knows
 	fit  gp.Hyper
+	// gain is by how much more likely each of these trials is, given the others and its point, than by
+	// their mean and deviation alone, in logarithms. Below 0 the points say nothing.
+	gain float64
 }
 
 // regress models what z says of the first trials, at their points, by the number-th of so many
@@ -109,7 +113,9 @@ func (l *lbo) regress(ctx context.Context, kept *regression, number, models int,
 		if err != nil {
 			return nil, err
 		}
-		*kept = regression{m, rows, fit.Hyper}
+		_, sd := stat.PopMeanStdDev(pick(known, rows), nil)
+		alone := -float64(len(rows)) * (math.Log(sd*math.Sqrt(2*math.Pi)) + 0.5)
+		*kept = regression{m, rows, fit.Hyper, fit.LeaveOneOut - alone}
 	}
 	rows := slices.Clone(kept.rows)
 	for i := kept.n; i < n; i++ {
@@ -133,7 +139,8 @@ func (l *lbo) caution() float64 {
 // Where the best values lie beside what fails, as they do below the learning rate that
 // diverges, every step towards the better one is as likely as not to fail. Once carefulAfter
 // of the last recentTrials trials have failed, and the designs of the beginning are carefulFrom
-// times over, proposals keep to where a trial succeeds with the probability sure.
+// times over, proposals keep to where a trial succeeds with the probability sure. Failures that
+// come anywhere, as those of a machine, are no edge.
 const (
 	recentTrials = 12
 	carefulAfter = 2
@@ -155,7 +162,7 @@ func (l *lbo) careful() bool {
 			failures++
 		}
 	}
-	return failures >= carefulAfter && len(l.past.told) >= carefulFrom*l.set.DesignSize
+	return failures >= carefulAfter && len(l.past.told) >= carefulFrom*l.set.DesignSize && l.successFit.gain > 0
 }
 
 // probability returns p(x).

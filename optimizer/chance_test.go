@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
@@ -113,5 +114,66 @@ func TestBetterIsFeasibleFirst(t *testing.T) {
 				t.Errorf("success %d is not better than %d", c[0], c[1])
 			}
 		})
+	}
+}
+
+// Trials that fail wherever they are show no edge to keep away from.
+func TestCarefulWhereFailuresTellByPlace(t *testing.T) {
+	counts := func(fails func(p []float64, rng *rand.Rand) bool) (careful int) {
+		for seed := range uint64(8) {
+			l, rng := heir(t), rand.New(rand.NewPCG(seed, 9))
+			for k := 1; k <= 40; k++ {
+				p := []float64{rng.Float64(), rng.Float64()}
+				o := Observation{Trial: k, Proposal: Proposal{Point: p, Origin: OriginGiven}, Status: Succeeded, Values: []float64{p[0]}}
+				if k == 30 || k == 35 || fails(p, rng) { // at least two were of the last
+					o.Status, o.Values = Failed, nil
+				}
+				if err := l.Tell(o); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := l.successModel(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if l.careful() {
+				careful++
+			}
+		}
+		return careful
+	}
+	if n := counts(func(_ []float64, rng *rand.Rand) bool { return rng.Float64() < 0.2 }); n > 2 {
+		t.Errorf("beside failures that come anywhere %d of 8 studies are careful", n)
+	}
+	if n := counts(func(p []float64, _ *rand.Rand) bool { return p[0] > 0.7 }); n < 7 {
+		t.Errorf("beside an edge %d of 8 studies are careful", n)
+	}
+}
+
+// However many trials there are, the model knows the best of those that hold the limits.
+func TestModelKnowsTheBestThatHolds(t *testing.T) {
+	l, rng := heir(t), rand.New(rand.NewPCG(4, 2))
+	const best, n = 77, 5 * exactLimit
+	for k := 1; k <= n; k++ {
+		p := []float64{rng.Float64(), rng.Float64()}
+		o := Observation{Trial: k, Proposal: Proposal{Point: p, Origin: OriginGiven}, Status: Succeeded, Values: []float64{p[0]}, Constraints: []float64{-1}}
+		switch {
+		case k == best:
+			o.Values = []float64{1}
+		case p[1] > 0.5: // far better, and not allowed
+			o.Values, o.Constraints = []float64{2 + p[0]}, []float64{p[1]}
+		}
+		if err := l.past.add(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l.past.trial[l.past.best] != best {
+		t.Fatalf("trial %d is the best", l.past.trial[l.past.best])
+	}
+	s, err := l.build(t.Context(), modelFit{N: n, Warp: "identity", Hyper: gp.Hyper{LogLengths: []float64{-1, -1}, LogNoise: -9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(s.rows, l.past.best) {
+		t.Errorf("the model knows %d of %d trials, and not the best", len(s.rows), n)
 	}
 }

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -51,6 +52,18 @@ func newGuess(space *spaces.Space) *guess {
 		return nil
 	}
 	return g
+}
+
+// guessed returns the guess as it counts by now. Of several objectives the best trials are those on the
+// front, and one of them near the guess will do.
+func (a *ask) guessed() *guess {
+	g := *a.lbo.guess
+	g.power = 1
+	best := a.past.x[a.past.best]
+	if a.lbo.parts != nil && len(a.view.seeds) > 0 {
+		best = slices.MaxFunc(a.view.seeds, func(x, y []float64) int { return cmp.Compare(g.addLog(x, nil), g.addLog(y, nil)) })
+	}
+	return g.after(len(a.past.y), a.set.DesignSize, best, g.doubt(a))
 }
 
 // after returns the guess as it counts after n successes, of which the best is at best,

@@ -108,3 +108,36 @@ func TestGoodAndBadGuesses(t *testing.T) {
 		}
 	}
 }
+
+// A guess is not forgotten while a trial near it is on the front, whichever objective is the first.
+func TestGuessBesideSeveralObjectives(t *testing.T) {
+	far := func(p []float64) float64 { return p[0] + p[1] } // best away from the guess
+	near := func(p []float64) float64 { return -math.Abs(p[0]-0.1) - math.Abs(p[1]-0.1) }
+	for name, f := range map[string][2]func([]float64) float64{"near last": {far, near}, "near first": {near, far}, "far": {far, far}} {
+		opt, err := New(guessed(t, 0.1), 1, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, rng := opt.(*lbo), rand.New(rand.NewPCG(2, 3))
+		for k := 1; k <= 20; k++ {
+			p := []float64{rng.Float64(), rng.Float64(), rng.Float64(), rng.Float64()}
+			if k == 5 {
+				p = []float64{0.1, 0.1, 0.1, 0.1}
+			}
+			o := Observation{Trial: k, Proposal: Proposal{Point: p, Origin: OriginGiven}, Status: Succeeded, Values: []float64{f[0](p), f[1](p)}}
+			if err := l.Tell(o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, err := l.newAsk(t.Context(), Query{Trial: 21})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.lookAtAll(); err != nil {
+			t.Fatal(err)
+		}
+		if counts := a.guessed().power > 0; counts != (name != "far") {
+			t.Errorf("%s: the guess counts: %v", name, counts)
+		}
+	}
+}

@@ -48,6 +48,7 @@ func (h *history) meet(o Observation) (spaces.Point, error) {
 		return nil, fmt.Errorf("telling trial %d: %w", o.Trial, err)
 	}
 	p := h.space.Snap(o.Proposal.Point)
+	o.Proposal.Point = p // where it ran
 	h.trials[o.Trial] = true
 	h.safe.tell(o)
 	h.seen[key(p)] = true
@@ -136,6 +137,15 @@ func (h *history) better(i, j int) bool {
 		return h.over[i] < h.over[j]
 	}
 	return h.y[i] > h.y[j]
+}
+
+// ranked are the values of the first successes, such that those which break a limit follow all others.
+func (h *history) ranked(values []float64) []float64 {
+	rows := make([]int, len(values))
+	for i := range rows {
+		rows[i] = i
+	}
+	return (&limits{over: h.over}).rank(values, rows)
 }
 
 // bestWhere returns the best success for which that holds, the first of equals, −1 without any.

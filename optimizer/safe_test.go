@@ -196,3 +196,29 @@ func TestReachOfASafeTrial(t *testing.T) {
 		})
 	}
 }
+
+// A trial whose point is between two values ran at the nearer one, and it is there that it was safe.
+func TestSafeWhereItRan(t *testing.T) {
+	space, err := spaces.New(spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 0, Max: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt, err := New(space, 1, Settings{SafetyConstant: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := opt.(*lbo)
+	o := Observation{Trial: 1, Proposal: Proposal{Point: []float64{0.54}, Origin: OriginGiven}, Status: Succeeded, Values: []float64{1}, Margin: 0.18}
+	if err := l.Tell(o); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 11 {
+		p, err := space.Encode(spaces.Values{{Name: "n", Value: spaces.Int(int64(n))}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if safe := n >= 4 && n <= 6; l.past.safe.allows(p) != safe { // it ran at 5, and 7 is 0.2 away
+			t.Errorf("n = %d is safe: %v", n, !safe)
+		}
+	}
+}

@@ -128,7 +128,7 @@ func (l *lbo) newFit(ctx context.Context, n int, base *modelFit) (modelFit, erro
 	if !reselect {
 		fit.WarpN, kinds = base.WarpN, []warp.Kind{warp.Kind(base.Warp)}
 	}
-	rows := gp.Subset(l.past.x[:n], values, fitLimit, nil)
+	rows := gp.Subset(l.past.x[:n], l.past.ranked(values), fitLimit, nil)
 	x := pick(l.past.x, rows)
 	// What is fitted is how far the values lie above what earlier studies expect of them.
 	residuals := func(z []float64) []float64 { return beyond(l.priorMean(ctx, z), x, pick(z, rows)) }
@@ -215,7 +215,7 @@ func (l *lbo) gpSettings(w warp.Warp, values []float64, unit float64) gp.Setting
 func (l *lbo) build(ctx context.Context, fit modelFit) (*surrogate, error) {
 	y, _ := tamed(l.past.raw[:fit.N])
 	s := &surrogate{fit: fit, told: fit.N, unit: unitOf(y), noise: math.Sqrt(fit.Hyper.Noise())}
-	s.rows = gp.Subset(l.past.x[:fit.N], y, exactLimit, fit.Hyper.Lengths())
+	s.rows = gp.Subset(l.past.x[:fit.N], l.past.ranked(y), exactLimit, fit.Hyper.Lengths())
 	values := scaled(y, s.unit)
 	w, err := warp.Fit(warp.Kind(fit.Warp), values, l.warpOptions())
 	if err != nil {
