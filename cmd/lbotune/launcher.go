@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -70,6 +71,9 @@ func able[T any](cfg *study.Config, at layout.Study) (t T, ok bool, err error) {
 // left lists the directories of attempts that go on while no lbotune works on the study.
 func left(st *study.State, l layout.Study) (dirs []string) {
 	c, ok, _ := able[kinds.Canceller](&st.Config, l)
+	if dir := l.Attempt(setupAttempt(st)); ok && !st.SetUp && c.Left(dir) {
+		dirs = append(dirs, dir)
+	}
 	for _, t := range st.Trials {
 		if !ok || t.Done() && st.Config.Run.Confirm == 0 {
 			continue
@@ -79,6 +83,14 @@ func left(st *study.State, l layout.Study) (dirs []string) {
 		}
 	}
 	return dirs
+}
+
+// owners says whose directories left has found: that of the setup command is the first.
+func owners(l layout.Study, dirs []string) string {
+	if filepath.Dir(dirs[0]) != l.Setup() {
+		return count(len(dirs), "trial")
+	}
+	return "the setup command" + when(len(dirs) > 1, " and %s", count(len(dirs)-1, "trial"))
 }
 
 // where says where an attempt runs or ran, "" if not elsewhere, and whether it seems alive.

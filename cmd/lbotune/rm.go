@@ -26,8 +26,9 @@ func newRm(g *global) *cobra.Command {
 		Short: "Remove a study and its results, after asking",
 		Long: `Rm removes the journal of STUDY and what its trials have printed, once you answer the
 question on standard error with y. It refuses while an lbotune works on the study, one
-of its trials still runs, or a batch system still has jobs of it. The spec stays, and so does what lbotune did not put there:
-other files in the study's directory, and directories that links lead to.`,
+of its trials or its setup command still runs, or a batch system still has jobs of it.
+The spec stays, and so does what lbotune did not put there: other files in the study's
+directory, and directories that links lead to.`,
 		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
 			return removeStudy(cmd.Context(), g, st, l, yes)
 		}),
@@ -89,8 +90,8 @@ func deserted(ctx context.Context, st *study.State, l layout.Study) error {
 		return err
 	}
 	var jobs []string
-	if n := len(left(st, l)); n > 0 {
-		jobs = append(jobs, "those of "+count(n, "trial"))
+	if dirs := left(st, l); len(dirs) > 0 {
+		jobs = append(jobs, "those of "+owners(l, dirs))
 	}
 	if r, err := relay(&st.Config, l); err == nil && r != nil {
 		waiting, running, err := r.Jobs(ctx)

@@ -336,9 +336,9 @@ func explain(s *session.Study, err error) error {
 	case errors.As(err, &unsaved):
 		return hinted(listUnsaved(s, unsaved), "nothing more was started, and what is running keeps running; when the journal can be written again, "+again)
 	case isA[signalled](err):
-		if n := len(left(s.State(), s.Layout())); n > 0 {
+		if dirs := left(s.State(), s.Layout()); len(dirs) > 0 {
 			again = fmt.Sprintf("the jobs of %s go on; run the same command to continue from here, or lbotune stop %s to cancel them",
-				count(n, "trial"), word(s.Layout()))
+				owners(s.Layout(), dirs), word(s.Layout()))
 		}
 		return hinted(err, again)
 	case errors.Is(err, session.ErrAwaited):

@@ -129,6 +129,9 @@ func standingText(st *study.State, l layout.Study, held bool, most int) string {
 	remains := when(f.Left > 0, ", about %s left", seconds(f.Left))
 	s.add("time", "%s%s in %s, last record %s", took(f.Elapsed), remains, count(st.Sessions, "session"), st.Updated.Local().Format(time.DateTime))
 	running := lists.Map(attempts, attemptJSON.line)
+	if setup := setupUnderWay(st, l); setup != "" {
+		running = append(running, setup)
+	}
 	if n == most && pending > n {
 		running = append(running, fmt.Sprintf("%d more", pending-n))
 	}
@@ -151,9 +154,7 @@ func attemptsUnderWay(st *study.State, l layout.Study, held bool, most int) []at
 			continue
 		}
 		id := layout.AttemptID{Trial: t.Number, Attempt: at.Number}
-		seen, err := runner.Look(l.Attempt(id))
-		job, alive := where(&st.Config, l, id)
-		over := err != nil || seen.Ended || !alive && (job != "" || !seen.Alive)
+		seen, job, over := sight(st, l, id)
 		if over && !held {
 			continue
 		}
@@ -166,6 +167,30 @@ func attemptsUnderWay(st *study.State, l layout.Study, held bool, most int) []at
 	}
 	return out
 }
+
+// sight is what is seen of an attempt, its job in a batch system, and whether it seems to be over.
+func sight(st *study.State, l layout.Study, id layout.AttemptID) (seen runner.Sight, job string, over bool) {
+	seen, err := runner.Look(l.Attempt(id))
+	job, alive := where(&st.Config, l, id)
+	return seen, job, err != nil || seen.Ended || !alive && (job != "" || !seen.Alive)
+}
+
+// setupUnderWay says that the setup command runs, "" if it does not. It is no trial's, and outlives an
+// lbotune that is killed like one.
+func setupUnderWay(st *study.State, l layout.Study) string {
+	if st.SetUp {
+		return ""
+	}
+	seen, job, over := sight(st, l, setupAttempt(st))
+	if over {
+		return ""
+	}
+	text := "setup for " + seconds(max(time.Since(seen.Started), 0))
+	return text + either(job != "", ", job "+oneLine(job), fmt.Sprintf(", process %d", seen.PID))
+}
+
+// setupAttempt is the setup command's attempt that runs, or is to run next.
+func setupAttempt(st *study.State) layout.AttemptID { return layout.AttemptID{Attempt: st.Setups + 1} }
 
 func (a attemptJSON) line() string {
 	text := fmt.Sprintf("trial %d for %s", a.Trial, seconds(secondsOf(a.Seconds)))

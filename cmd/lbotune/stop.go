@@ -33,8 +33,8 @@ func newStop(g *global) *cobra.Command {
 		Long: `Stop asks the lbotune that works on STUDY, on whatever host, to end: its trials get
 SIGTERM, and SIGKILL after their grace period. It removes the job of a detached study, and
 cancels jobs of trials that an earlier lbotune left behind. Of one that was killed, a
-trial on this machine may still run: stop names it and exits with 2, and resume takes it
-up. Nothing is lost: run and resume continue from there.`,
+trial or the setup command may still run on this machine: stop names it and exits with 2,
+and resume takes it up. Nothing is lost: run and resume continue from there.`,
 		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
 			return stopStudy(cmd.Context(), g, st, l)
 		}),
@@ -128,10 +128,14 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l layout.Study) 
 
 // orphaned says what still runs of a study on which no lbotune works.
 func orphaned(st *study.State, l layout.Study) error {
+	what := setupUnderWay(st, l)
 	if on := attemptsUnderWay(st, l, false, 1); len(on) > 0 {
-		return hinted(usagef("%s still runs: %s", l, on[0].line()), "lbotune resume "+word(l)+" awaits it, or ends it when you press Ctrl-C")
+		what = on[0].line()
 	}
-	return nil
+	if what == "" {
+		return nil
+	}
+	return hinted(usagef("%s still runs: %s", l, what), "lbotune resume "+word(l)+" awaits it, or ends it when you press Ctrl-C")
 }
 
 // askToStop leaves the wish that the study stop; what lies in its place is not followed.
