@@ -130,7 +130,7 @@ func newShow(g *global) *cobra.Command {
 			return printTrial(g, st, l, t)
 		}),
 	}
-	cmd.Flags().StringVar(&dir, "files", "", "write the trial's [[files]] into `DIR` instead, even if its directory is gone")
+	cmd.Flags().StringVar(&dir, "files", "", "write the trial's [[files]] into `DIR` instead, even if its directory is gone;\nit replaces no other file")
 	return cmd
 }
 
@@ -147,19 +147,51 @@ func writeFiles(st *study.State, l layout.Study, t *study.Trial, dir string) err
 		return usagef("--files: %w", err)
 	}
 	defer root.Close()
+	missing := map[string]string{}
 	for _, f := range st.Config.Files {
 		text, err := f.Render(study.LastBindings(l, &st.Config, t))
-		if err == nil {
-			err = root.MkdirAll(filepath.Dir(f.To), 0o777)
+		if err != nil {
+			return err
 		}
+		switch same, err := holdsText(root, f.To, text); {
+		case errors.Is(err, fs.ErrNotExist):
+			missing[f.To] = text
+		case err != nil:
+			return usagef("--files: %w", err)
+		case !same: // it may be the template itself
+			return hinted(usagef("--files: %s is there already, and holds something else", filepath.Join(dir, f.To)),
+				"nothing was written; name another directory")
+		}
+	}
+	for name, text := range missing {
+		err := root.MkdirAll(filepath.Dir(name), 0o777)
 		if err == nil {
-			err = root.WriteFile(f.To, []byte(text), 0o666)
+			err = createText(root, name, text)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func createText(root *os.Root, name, text string) error {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// holdsText reports whether a regular file holds a text and nothing else.
+func holdsText(root *os.Root, name, text string) (bool, error) {
+	info, err := root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(text)) {
+		return false, err
+	}
+	there, err := root.ReadFile(name)
+	return string(there) == text, err
 }
 
 func trialNumber(st *study.State, text string) (int, error) {
