@@ -225,6 +225,9 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	s, err := session.Open(cfg, opts)
 	opening.end()
 	if errors.Is(err, journal.ErrLocked) && o.given() {
+		if err := o.adjustsAlone(g, cfg); err != nil {
+			return err
+		}
 		c, asked := request(ctx, nil, o.dir, o.adjustment.request)
 		if asked == nil {
 			asked = c.tell(g)
@@ -292,6 +295,34 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		return errors.Join(runErr, err)
 	}
 	return runErr
+}
+
+// adjustsAlone refuses a run beside the lbotune that works on the study if that cannot take all that is
+// asked for: it takes budget and workers, and neither the rest of a changed spec nor other flags.
+func (o *runOptions) adjustsAlone(g *global, cfg *study.Config) error {
+	st, l, err := load(o.dir)
+	if err != nil {
+		return hintStudy(o.dir, err)
+	}
+	other := ""
+	if cfg != nil {
+		now, was := *cfg, st.Config
+		now.Dir, now.Budget.Trials, now.Budget.Time = was.Dir, was.Budget.Trials, was.Budget.Time
+		now.Run.Workers, now.Run.Slots = was.Run.Workers, either(now.Run.GPUs != "", was.Run.Slots, now.Run.Slots)
+		change, err := st.Reconfigured(now)
+		if err != nil {
+			return hintStudy(o.dir, err)
+		}
+		other = when(change != nil, "the spec has changed")
+	}
+	for flag, given := range map[string]bool{"share": o.changed("share"), "assume-lost": o.assumeLost, "log-file": g.logFile != ""} {
+		other = either(given, "--"+flag+" is for the next run", other)
+	}
+	if other == "" {
+		return nil
+	}
+	return hinted(&marked{fmt.Errorf("%s, and an lbotune works on study %s, which goes on as it is: nothing was changed", other, l), journal.ErrLocked},
+		fmt.Sprintf("lbotune adjust %s changes its budget and workers; for other changes lbotune stop %[1]s, then run again", word(l)))
 }
 
 func explainTrial(s *session.Study, err error, trial int, advice string) error {
