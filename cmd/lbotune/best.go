@@ -203,7 +203,8 @@ func summarize(g *global, st *study.State, l layout.Study, ran *int) error {
 func summarizeFront(g *global, st *study.State, l layout.Study, f report.Figures) error {
 	s := rows{width: 8}
 	s.WriteString(when(!f.Feasible, "no trial holds every limit; these break them least:\n"))
-	fmt.Fprintf(&s, "front: %d of %s; hypervolume %s\n", len(f.Front), tally(f), short(f.Hypervolume))
+	single := when(len(st.Confirmations()) > 0, "; values are those before the repeats")
+	fmt.Fprintf(&s, "front: %d of %s; hypervolume %s%s\n", len(f.Front), tally(f), short(f.Hypervolume), single)
 	s.WriteString(tableText(trialsTable(st, l, f.Front)))
 	describeConfirmed(&s, st)
 	objectives := st.Config.Objectives()

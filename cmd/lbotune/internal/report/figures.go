@@ -89,8 +89,10 @@ func (f Figures) HoldsText() string {
 func (f *Figures) Prefer(st *study.State, t *study.Trial) {
 	f.Best, f.Value, f.Holds = t, t.Value, nil
 	f.Feasible, f.Broken = st.Feasible(t), st.Config.Broken(st.Means(t))
-	if cs := st.Confirmations(); len(cs) > 0 && cs[0].Trial == t && !st.Config.Several() {
-		f.Value, f.Margin, f.Runs = cs[0].Mean, cs[0].Margin, cs[0].N
+	cs := st.Confirmations()
+	i := slices.IndexFunc(cs, func(c study.Confirmation) bool { return c.Trial == t })
+	if i == 0 || i > 0 && st.Config.Several() { // of one objective only the best mean is told for the value
+		f.Value, f.Margin, f.Runs = cs[i].Mean, cs[i].Margin, cs[i].N
 	}
 }
 
