@@ -20,7 +20,7 @@ func (s *State) Apply(r Record) error {
 	if _, first := r.Event.(Created); first != (s.ID == "") {
 		return errors.New("a study record must be the first and the only one of its kind")
 	}
-	err := s.unsound(r.Event)
+	err, slots := s.unsound(r.Event), s.Config.Run.SlotCount()
 	if err == nil {
 		err = s.apply(r)
 	}
@@ -32,7 +32,9 @@ func (s *State) Apply(r Record) error {
 			s.answered[id] = refused
 		}
 	}
-	s.Elapsed = max(s.Elapsed, r.Elapsed)
+	elapsed := max(s.Elapsed, r.Elapsed)
+	s.SlotTime += time.Duration(slots) * (elapsed - s.Elapsed)
+	s.Elapsed = elapsed
 	s.Updated = r.At
 	return nil
 }

@@ -31,8 +31,10 @@ type State struct {
 	Place, Way string
 	Elapsed    time.Duration
 	Worked     time.Duration // of the runs of all trials together
-	Began      time.Time
-	Updated    time.Time
+	// SlotTime is the time of all slots together: there may have been more and fewer of them.
+	SlotTime time.Duration
+	Began    time.Time
+	Updated  time.Time
 	// SetUp reports whether the setup command has succeeded.
 	SetUp bool
 	// Setups counts the attempts at it.

@@ -254,9 +254,14 @@ func closing(ctx context.Context, st *study.State, l layout.Study) string {
 	} else if len(from) > 0 && f.Feasible && f.Runs == 0 { // a mean of repeats is not to be compared with one value
 		s.add("gained:", "%s %s, from %s", oneLine(st.Config.Objective().Name), f.BestText(), strings.Join(from, " and "))
 	}
-	if slots := st.Elapsed * time.Duration(st.Config.Run.SlotCount()); busy > 0 && slots > 0 {
-		s.add("time:", "%s with %s at a time, %.0f %% of it in trials and the rest waiting and proposing",
-			took(st.Elapsed), count(st.Config.Run.SlotCount(), "trial"), 100*min(float64(busy)/float64(slots), 1))
+	if busy > 0 && st.SlotTime > 0 {
+		slots := st.Config.Run.SlotCount()
+		text := count(slots, "trial") + " at a time"
+		if st.SlotTime != st.Elapsed*time.Duration(slots) {
+			text = fmt.Sprintf("%.2g trials at a time on average", float64(st.SlotTime)/float64(st.Elapsed))
+		}
+		s.add("time:", "%s with %s, %.0f %% of it in trials and the rest waiting and proposing",
+			took(st.Elapsed), text, 100*min(float64(busy)/float64(st.SlotTime), 1))
 	}
 	text, remarks := matters(ctx, st)
 	s.when(text != "", "matters:", "%s", text)
