@@ -168,7 +168,10 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 		return err
 	}
 	trials := s.State().Trials
-	if len(trials) == 0 || !trials[0].Succeeded() && trials[0].Failure.Kind != study.FailNoMetric && trials[0].Failure.Kind != study.FailNotFinite {
+	if len(trials) == 0 || !trials[0].Succeeded() && !withoutValue(trials[0].Failure) {
+		if isA[signalled](err) {
+			return errors.Join(err, door.RemoveAll(dir))
+		}
 		return smokeFailed(s, min(len(trials)-1, 0), err)
 	}
 	attempt, advice := s.Layout().Attempt(layout.AttemptID{Trial: 1, Attempt: 1}), `metric = "NAME"`
@@ -198,6 +201,11 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 		err = listCandidates(g, bytes.NewReader(log))
 	}
 	return cmp.Or(err, hinted(usagef("the spec does not say how to find the metric"), "write it into [objective], for example "+advice))
+}
+
+// withoutValue reports whether a trial ran well, but for the metric.
+func withoutValue(f *study.Failure) bool {
+	return f != nil && (f.Kind == study.FailNoMetric || f.Kind == study.FailNotFinite)
 }
 
 // smokeFailed says what went wrong, with the output of the first trial that failed.
