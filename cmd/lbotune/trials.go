@@ -65,16 +65,23 @@ func printTrials(g *global, st *study.State, l layout.Study, list []*study.Trial
 // inPieces is a table as text, below each other in pieces that have room in so many columns, each
 // with the first of its own; 0 is without end.
 func inPieces(rows [][]string, columns int) string {
-	text, n := tableText(rows), len(rows[0])
-	wide := func(line string) bool { return widthOf(line) > columns }
-	for columns > 0 && n > 2 && slices.ContainsFunc(strings.Split(text, "\n"), wide) {
-		n--
-		text = tableText(lists.Map(rows, func(row []string) []string { return row[:n] }))
+	width, last := make([]int, len(rows[0])), make([]int, len(rows[0])) // last is without blanks, which end no line
+	for _, row := range rows {
+		for i, cell := range row {
+			width[i] = max(width[i], widthOf(cell))
+			last[i] = max(last[i], widthOf(strings.TrimRight(cell, " ")))
+		}
 	}
-	if n < len(rows[0]) {
-		text += "\n" + inPieces(lists.Map(rows, func(row []string) []string { return slices.Concat(row[:1], row[n:]) }), columns)
+	var pieces []string
+	for from, n := 1, 1; len(pieces) == 0 || from < len(width); from = n {
+		at := width[0] + 2
+		for n = from; n < len(width) && (n == from || columns <= 0 || at+last[n] <= columns); n++ {
+			at += width[n] + 2
+		}
+		piece := lists.Map(rows, func(row []string) []string { return slices.Concat(row[:1], row[from:n]) })
+		pieces = append(pieces, tableText(piece))
 	}
-	return text
+	return strings.Join(pieces, "\n")
 }
 
 func trialsTable(st *study.State, l layout.Study, list []*study.Trial) [][]string {

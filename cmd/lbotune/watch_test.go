@@ -2,11 +2,14 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -65,6 +68,49 @@ func TestTableInPieces(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The pieces of any table are as wide as they may be, and a wide one is laid out once, and not again for
+// each column that it is too wide by.
+func TestTableInPiecesIsLaidOutOnce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	table := func(rows, columns int) (out [][]string) {
+		for range rows {
+			row := make([]string, columns)
+			for i := range row {
+				row[i] = strings.Repeat("損a", rng.IntN(5)) + strings.Repeat("-", 1+rng.IntN(3)) + strings.Repeat(" ", rng.IntN(2))
+			}
+			out = append(out, row)
+		}
+		return out
+	}
+	for range 100 {
+		rows, columns := table(1+rng.IntN(4), 1+rng.IntN(7)), rng.IntN(60)
+		if got, want := inPieces(rows, columns), shrunk(rows, columns); got != want {
+			t.Fatalf("in %d columns:\n%s\nwant\n%s", columns, got, want)
+		}
+	}
+	rows := table(50, 60)
+	if n := testing.AllocsPerRun(1, func() { inPieces(rows, 40) }); n > 50*60*10 {
+		t.Errorf("%v allocations for %d cells", n, 50*60)
+	}
+}
+
+// shrunk takes columns away until what is left has room.
+func shrunk(rows [][]string, columns int) string {
+	first := func(n int) string {
+		return tableText(lists.Map(rows, func(row []string) []string { return row[:n] }))
+	}
+	n := len(rows[0])
+	wide := func(line string) bool { return widthOf(line) > columns }
+	for columns > 0 && n > 2 && slices.ContainsFunc(strings.Split(first(n), "\n"), wide) {
+		n--
+	}
+	if n == len(rows[0]) {
+		return first(n)
+	}
+	rest := lists.Map(rows, func(row []string) []string { return slices.Concat(row[:1], row[n:]) })
+	return first(n) + "\n" + shrunk(rest, columns)
 }
 
 // What is printed stands above the pane, which is drawn anew in its place: also when its
