@@ -152,6 +152,10 @@ func relay(cfg *study.Config, l layout.Study) (kinds.Relay, error) {
 
 // detach begins the study, or takes over a changed spec, and leaves it to a job.
 func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) error {
+	if flag := o.firstOf("assume-lost", "log-file", "log-level", "verbose"); flag != "" {
+		return hinted(usagef("--detach leaves the study to a job, which is not told of %s", flag),
+			"run and resume without --detach take it; what the job says is in detached.log in the study's directory")
+	}
 	if err := o.override(cfg); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -67,6 +68,10 @@ to continue.`,
       --minimize loss -n 50 -- ./train.py --lr={lr} --depth={depth} --opt={opt}`, "\n"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.given(cmd) {
+				if o.detach {
+					return hinted(usagef("--detach leaves a study to a batch system, and flags describe no [launcher]"),
+						"lbotune init -- COMMAND writes a spec, which can have one")
+				}
 				cfg, err := in.config(cmd, &o, args)
 				if err != nil {
 					return err
@@ -225,7 +230,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	s, err := session.Open(cfg, opts)
 	opening.end()
 	if errors.Is(err, journal.ErrLocked) && o.given() {
-		if err := o.adjustsAlone(g, cfg); err != nil {
+		if err := o.adjustsAlone(cfg); err != nil {
 			return err
 		}
 		c, asked := request(ctx, nil, o.dir, o.adjustment.request)
@@ -297,9 +302,17 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	return runErr
 }
 
+// firstOf is the first of some flags that was given, "" if none was.
+func (o *runOptions) firstOf(flags ...string) string {
+	if i := slices.IndexFunc(flags, o.changed); i >= 0 {
+		return "--" + flags[i]
+	}
+	return ""
+}
+
 // adjustsAlone refuses a run beside the lbotune that works on the study if that cannot take all that is
 // asked for: it takes budget and workers, and neither the rest of a changed spec nor other flags.
-func (o *runOptions) adjustsAlone(g *global, cfg *study.Config) error {
+func (o *runOptions) adjustsAlone(cfg *study.Config) error {
 	st, l, err := load(o.dir)
 	if err != nil {
 		return hintStudy(o.dir, err)
@@ -315,13 +328,14 @@ func (o *runOptions) adjustsAlone(g *global, cfg *study.Config) error {
 		}
 		other = when(change != nil, "the spec has changed")
 	}
-	for flag, given := range map[string]bool{"share": o.changed("share"), "assume-lost": o.assumeLost, "log-file": g.logFile != ""} {
-		other = either(given, "--"+flag+" is for the next run", other)
+	if flag := o.firstOf("share", "assume-lost", "log-file"); flag != "" {
+		other = flag + " is for the next run"
 	}
 	if other == "" {
 		return nil
 	}
-	return hinted(&marked{fmt.Errorf("%s, and an lbotune works on study %s, which goes on as it is: nothing was changed", other, l), journal.ErrLocked},
+	err = fmt.Errorf("%s, and an lbotune works on study %s, which goes on as it is: nothing was changed", other, l)
+	return hinted(&marked{err, journal.ErrLocked},
 		fmt.Sprintf("lbotune adjust %s changes its budget and workers; for other changes lbotune stop %[1]s, then run again", word(l)))
 }
 
