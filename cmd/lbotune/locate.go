@@ -175,8 +175,15 @@ func specOf(arg string) (*study.Config, error) {
 	return &cfg, nil
 }
 
-// isStream reports whether a spec is read from where no study can lie beside it.
-func isStream(spec string) bool { return spec == "-" || strings.HasPrefix(spec, "/dev/") }
+// isStream reports whether a spec is read from where no study can lie beside it, which /dev/shm is not:
+// from a descriptor, whatever it leads to, or from a pipe or a device.
+func isStream(spec string) bool {
+	if spec == "-" || spec == "/dev/stdin" || strings.HasPrefix(spec, "/dev/fd/") {
+		return true
+	}
+	info, err := os.Stat(spec)
+	return strings.HasPrefix(spec, "/dev/") && err == nil && !info.Mode().IsRegular()
+}
 
 // writeOut has what -o asks for, of some studies, written to path, or to standard output.
 func (g *global) writeOut(path string, write func(io.Writer) error, studies ...string) error {
