@@ -27,7 +27,8 @@ func newLs(g *global) *cobra.Command {
 		Aliases: []string{"list"},
 		Short:   "List the studies below a folder",
 		Long: `Ls lists the studies in FOLDER (default: the current one) and below: whether each runs,
-how far along it is, and its best value. It skips hidden folders.`,
+how far along it is, and its best value. It skips hidden folders, and of links to
+folders it follows those to studies alone.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			folder := append(args, ".")[0]
 			found, err := (&lister{folder: folder}).list()
@@ -79,20 +80,24 @@ func (l *lister) list() (found []report.Listed, err error) {
 	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		top := path == root
 		path = filepath.Clean(path)
+		skip := fs.SkipDir
+		if e != nil && e.Type() == fs.ModeSymlink {
+			skip = nil // of a link it would skip what lies beside it
+		}
 		switch {
 		case err != nil && top:
 			return err
 		case err != nil: // not ours to read
 			return fs.SkipDir
-		case !e.IsDir():
+		case skip != nil && !e.IsDir():
 			return nil
 		case strings.HasPrefix(e.Name(), ".") && !top:
-			return fs.SkipDir
+			return skip
 		}
 		info, err := os.Stat(filepath.Join(path, name))
 		if errors.Is(err, fs.ErrPermission) && strings.HasSuffix(path, ".study") { // by its name it is one
 			found = append(found, listed(path, false, err))
-			return fs.SkipDir
+			return skip
 		}
 		if err != nil || !info.Mode().IsRegular() {
 			return nil
@@ -104,7 +109,7 @@ func (l *lister) list() (found []report.Listed, err error) {
 		}
 		now[path] = s
 		found = append(found, s.study)
-		return fs.SkipDir
+		return skip
 	})
 	l.seen = now
 	return found, err
