@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -31,6 +32,16 @@ var ErrSpent = errors.New("the budget is spent")
 
 // ErrClosed means that the study was closed before.
 var ErrClosed = errors.New("the study is closed")
+
+// An UncountedError says that trials succeeded and none of them counts.
+type UncountedError struct{ Succeeded int }
+
+func (e *UncountedError) Error() string {
+	return fmt.Sprintf("no trial counts: %d succeeded, all excluded or out of range", e.Succeeded)
+}
+
+// Unwrap makes an UncountedError an ErrNoSuccess.
+func (e *UncountedError) Unwrap() error { return ErrNoSuccess }
 
 // A SetupError says that the setup command failed; nothing else was started.
 type SetupError struct {
@@ -60,6 +71,8 @@ func Judge(st *study.State) error {
 	switch b := st.Best(); {
 	case st.Unsafe() != "":
 		return &UnsafeError{errors.New(st.Unsafe())}
+	case b == nil && st.Count(optimizer.Succeeded) > 0:
+		return &UncountedError{st.Count(optimizer.Succeeded)}
 	case b == nil:
 		for _, n := range slices.Backward(st.Order) {
 			if f := st.Trials[n-1].Failure; f != nil { // the last one's reason stands for all

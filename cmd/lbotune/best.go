@@ -51,7 +51,8 @@ With --goal VALUE the exit code tells a script whether the best is as good as VA
 			err := session.Judge(st)
 			switch {
 			case errors.Is(err, session.ErrNoSuccess) && st.Closed == nil:
-				return fmt.Errorf("%w yet", err)
+				none := session.ErrNoSuccess.Error() // a reason may follow
+				return &marked{errors.New(strings.Replace(err.Error(), none, none+" yet", 1)), err}
 			case err != nil || !wanted:
 				return err
 			}
@@ -76,7 +77,7 @@ func preferred(g *global, st *study.State, l layout.Study, words []string) error
 	t := st.Preferred(p)
 	switch {
 	case st.Best() == nil:
-		return session.ErrNoSuccess
+		return session.Judge(st)
 	case t == nil:
 		return fmt.Errorf("%w that --prefer asks for", session.ErrNoSuccess)
 	case g.json:
@@ -192,6 +193,8 @@ func summarize(g *global, st *study.State, l layout.Study, ran *int) error {
 		out := newSummaryJSON(st, l, f)
 		out.Ran = ran
 		return printJSON(g.out, out)
+	case f.Best == nil && f.Succeeded > 0:
+		return g.print("%v\n", &session.UncountedError{Succeeded: f.Succeeded})
 	case f.Best == nil:
 		return g.print("no trial succeeded: %s\n", tally(f))
 	case st.Config.Several():
