@@ -59,10 +59,32 @@ func execute(args []string, std streams) int {
 	if err == nil {
 		err = out.err
 	}
-	if err != nil && !errors.Is(err, errShown) {
-		g.complain(err, codeOf(err))
+	for _, part := range unshown(err) {
+		g.complain(part, codeOf(err))
 	}
 	return codeOf(err)
+}
+
+// unshown is what of an error the person has not been told. Once it is said how a study ended, there may
+// be another one: no room for its result, or for the last of the log.
+func unshown(err error) (parts []error) {
+	joined, several := err.(interface{ Unwrap() []error })
+	switch {
+	case err == nil, isShown(err):
+	case several && errors.Is(err, errShown):
+		for _, part := range joined.Unwrap() {
+			parts = append(parts, unshown(part)...)
+		}
+	default:
+		parts = append(parts, err)
+	}
+	return parts
+}
+
+// isShown reports whether an error is marked as shown as a whole.
+func isShown(err error) bool {
+	m, ok := err.(*marked)
+	return ok && m.mark == errShown
 }
 
 // guarded makes a panic, which is a mistake of lbotune's, an error that says where it was.
