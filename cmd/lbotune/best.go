@@ -211,7 +211,7 @@ func summarizeFront(g *global, st *study.State, l layout.Study, f report.Figures
 	s.WriteString(tableText(trialsTable(st, l, f.Front)))
 	describeConfirmed(&s, st)
 	objectives := st.Config.Objectives()
-	fmt.Fprintf(&s, "lbotune best STUDY --prefer %s=1 prints one of them with its command\n", oneLine(objectives[len(objectives)-1].Name))
+	fmt.Fprintf(&s, "lbotune best STUDY --prefer %s=1 prints one of them with its command\n", word(objectives[len(objectives)-1].Name))
 	return g.print("%s", s.String())
 }
 

@@ -189,7 +189,7 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 			return hinted(&marked{fmt.Errorf("study %s is detached already, and goes on as it is: nothing was changed", l), journal.ErrLocked},
 				fmt.Sprintf("lbotune adjust %s changes its budget and workers; for other changes lbotune stop %[1]s, then run --detach again", word(l)))
 		}
-		fmt.Fprintf(g.err, "study %s is detached already; lbotune status %s shows how far along it is\n", l, word(l))
+		fmt.Fprintf(g.err, "study %s is detached already; lbotune status %s shows how far along it is\n", oneLine(string(l)), word(l))
 		return nil
 	}
 	s, err := session.Open(cfg, session.Options{Dir: o.dir, Launcher: &o.launcher, Program: programVersion()})
@@ -201,7 +201,7 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 		return err
 	}
 	if ended {
-		fmt.Fprintf(g.err, "study %s has ended already\n", l)
+		fmt.Fprintf(g.err, "study %s has ended already\n", oneLine(string(l)))
 		return nil
 	}
 	if err := forgetStop(l); err != nil {
@@ -212,7 +212,7 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 		return err
 	}
 	fmt.Fprintf(g.err, "study %s goes on as job %s, which writes to %s\nlbotune status %s shows how far along it is, lbotune stop %s ends it\n",
-		l, id, r.Output(), word(l), word(l))
+		oneLine(string(l)), id, oneLine(r.Output()), word(l), word(l))
 	return nil
 }
 

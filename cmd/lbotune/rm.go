@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -29,12 +30,28 @@ question on standard error with y. It refuses while an lbotune works on the stud
 of its trials or its setup command still runs, or a batch system still has jobs of it.
 The spec stays, and so does what lbotune did not put there: other files in the study's
 directory, and directories that links lead to.`,
-		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
-			return removeStudy(cmd.Context(), g, st, l, yes)
-		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := refuseLone(args[0]); err != nil {
+				return err
+			}
+			return g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
+				return removeStudy(cmd.Context(), g, st, l, yes)
+			})(cmd, args)
+		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
+}
+
+// refuseLone refuses a journal that lies alone: the study made of it would be removed, and the journal stay.
+func refuseLone(arg string) error {
+	info, err := os.Stat(arg)
+	if err != nil || !info.Mode().IsRegular() || isJournal(arg) || !saysJournal(arg) {
+		return nil
+	}
+	dir := arg + ".study"
+	return hinted(usagef("%s is a journal alone, and in no study's directory: nothing was removed", arg),
+		when(begun(dir), "lbotune rm %s removes the study that lbotune has made of it; ", word(dir))+"the journal is a file like others")
 }
 
 func removeStudy(ctx context.Context, g *global, st *study.State, l layout.Study, yes bool) error {

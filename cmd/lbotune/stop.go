@@ -119,10 +119,10 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l layout.Study) 
 		}
 	}
 	if st.Ended() {
-		fmt.Fprintf(g.err, "study %s has ended: %s\n", l, oneLine(st.Closed.Detail))
+		fmt.Fprintf(g.err, "study %s has ended: %s\n", oneLine(string(l)), oneLine(st.Closed.Detail))
 		return nil
 	}
-	fmt.Fprintf(g.err, "study %s is stopped; lbotune resume %s goes on\n", l, word(l))
+	fmt.Fprintf(g.err, "study %s is stopped; lbotune resume %s goes on\n", oneLine(string(l)), word(l))
 	return nil
 }
 
