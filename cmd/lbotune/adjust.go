@@ -1,12 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -47,6 +50,43 @@ func (a *adjustment) request(*study.State) (study.Request, error) {
 		return study.Request{}, usagef("--workers: found auto, but the study may run on another machine; want a whole number")
 	}
 	return study.Request{Action: study.ActionAdjust, Trials: a.trials, Time: a.time, Workers: int(a.workers)}, a.check()
+}
+
+// firstOf is the first of some flags that was given, "" if none was.
+func (o *runOptions) firstOf(flags ...string) string {
+	if i := slices.IndexFunc(flags, o.changed); i >= 0 {
+		return "--" + flags[i]
+	}
+	return ""
+}
+
+// adjustsAlone refuses a run beside the lbotune that works on the study if that cannot take all that is
+// asked for: it takes budget and workers, and neither the rest of a changed spec nor other flags.
+func (o *runOptions) adjustsAlone(cfg *study.Config) error {
+	st, l, err := load(o.dir)
+	if err != nil {
+		return hintStudy(o.dir, err)
+	}
+	other := ""
+	if cfg != nil {
+		now, was := *cfg, st.Config
+		now.Dir, now.Budget.Trials, now.Budget.Time = was.Dir, was.Budget.Trials, was.Budget.Time
+		now.Run.Workers, now.Run.Slots = was.Run.Workers, either(now.Run.GPUs != "", was.Run.Slots, now.Run.Slots)
+		change, err := st.Reconfigured(now)
+		if err != nil {
+			return hintStudy(o.dir, err)
+		}
+		other = when(change != nil, "the spec has changed")
+	}
+	if flag := o.firstOf("share", "assume-lost", "log-file"); flag != "" {
+		other = flag + " is for the next run"
+	}
+	if other == "" {
+		return nil
+	}
+	err = fmt.Errorf("%s, and an lbotune works on study %s, which goes on as it is: nothing was changed", other, l)
+	return hinted(&marked{err, journal.ErrLocked},
+		fmt.Sprintf("lbotune adjust %s changes its budget and workers; for other changes lbotune stop %[1]s, then run again", word(l)))
 }
 
 // extent says how much a study does, and how much of it at a time.
