@@ -33,15 +33,15 @@ var ErrSpent = errors.New("the budget is spent")
 // ErrClosed means that the study was closed before.
 var ErrClosed = errors.New("the study is closed")
 
-// An UncountedError says that trials succeeded and none of them counts.
-type UncountedError struct{ Succeeded int }
+// uncountedError says how many trials succeeded of which none counts.
+type uncountedError int
 
-func (e *UncountedError) Error() string {
-	return fmt.Sprintf("no trial counts: %d succeeded, all excluded or out of range", e.Succeeded)
+func (e uncountedError) Error() string {
+	return fmt.Sprintf("no trial counts: %d succeeded, all excluded or out of range", int(e))
 }
 
-// Unwrap makes an UncountedError an ErrNoSuccess.
-func (e *UncountedError) Unwrap() error { return ErrNoSuccess }
+// Unwrap makes it an ErrNoSuccess.
+func (uncountedError) Unwrap() error { return ErrNoSuccess }
 
 // A SetupError says that the setup command failed; nothing else was started.
 type SetupError struct {
@@ -72,7 +72,7 @@ func Judge(st *study.State) error {
 	case st.Unsafe() != "":
 		return &UnsafeError{errors.New(st.Unsafe())}
 	case b == nil && st.Count(optimizer.Succeeded) > 0:
-		return &UncountedError{st.Count(optimizer.Succeeded)}
+		return uncountedError(st.Count(optimizer.Succeeded))
 	case b == nil:
 		for _, n := range slices.Backward(st.Order) {
 			if f := st.Trials[n-1].Failure; f != nil { // the last one's reason stands for all

@@ -193,10 +193,8 @@ func summarize(g *global, st *study.State, l layout.Study, ran *int) error {
 		out := newSummaryJSON(st, l, f)
 		out.Ran = ran
 		return printJSON(g.out, out)
-	case f.Best == nil && f.Succeeded > 0:
-		return g.print("%v\n", &session.UncountedError{Succeeded: f.Succeeded})
 	case f.Best == nil:
-		return g.print("no trial succeeded: %s\n", tally(f))
+		return g.print("%s%s\n", f.NoneText(), when(f.Succeeded == 0, ": %s", tally(f)))
 	case st.Config.Several():
 		return summarizeFront(g, st, l, f)
 	}

@@ -170,6 +170,14 @@ func (f Figures) BestText() string {
 	return Short(f.Value)
 }
 
+// NoneText says why there is no best.
+func (f Figures) NoneText() string {
+	if f.Succeeded == 0 {
+		return "no trial succeeded"
+	}
+	return fmt.Sprintf("no trial counts: %d succeeded, all excluded or out of range", f.Succeeded)
+}
+
 // Short is a number as people compare it: six significant digits.
 func Short(x float64) string {
 	if a := math.Abs(x); a >= 1e6 && a < 1e15 && x == math.Trunc(x) {

@@ -240,8 +240,8 @@ func (s *Study) words() []string {
 		if g := GainOf(s.state); g != nil && g.Margin > 0 {
 			out = append(out, "T"+g.Text()[1:]+".")
 		}
-	} else if n := s.figures.Succeeded; n > 0 {
-		out = append(out, fmt.Sprintf("No trial counts: %d succeeded, all excluded or out of range.", n))
+	} else if s.figures.Succeeded > 0 {
+		out = append(out, "N"+s.figures.NoneText()[1:]+".")
 	} else if len(s.Trials) > 0 {
 		out = append(out, "No trial has succeeded.")
 	} else {
