@@ -56,6 +56,10 @@ SPEC does not say how to find the metric, --smoke lists the candidates.`,
 			}
 			if cfg.Several() && cfg.Prune != nil {
 				fmt.Fprintln(g.err, "warning: with several objectives stopping trials early has found less than no stopping with the same work; leave [prune] out, or see docs/pruning.md")
+			} else if early := earlyRung(&cfg); early != "" {
+				fmt.Fprintf(g.err, "warning: [prune] compares trials at %s already: below a tenth of the whole, "+
+					"the order often says little about that at the end, and the best may be stopped; "+
+					"a larger min_resource looks later, see docs/pruning.md\n", oneLine(early))
 			}
 			for about, text := range (&study.State{Config: cfg}).Mistakes {
 				if about != "direction" || smoke == "" { // which the study of the smoke test says
@@ -228,6 +232,24 @@ func rangeOf(p spaces.Param) string {
 		return "false, true"
 	}
 	return strings.Join(lists.Map(p.Choices, valueText), ", ")
+}
+
+// earlyRung is where asha first compares trials, if that is below a tenth of a known whole.
+func earlyRung(cfg *study.Config) string {
+	p := cfg.Prune
+	if p == nil || p.Method != "asha" {
+		return ""
+	}
+	what, first, whole := "step", max(p.MinResource, p.Warmup), p.MaxStep
+	for _, param := range cfg.Params {
+		if param.Name != cfg.Resource() {
+			continue
+		}
+		if rungs, err := p.Rungs(int(param.Min), int(param.Max)); err == nil {
+			what, first, whole = param.Name, float64(rungs[0]), param.Max
+		}
+	}
+	return when(first < whole/10, "%s %s of %s", what, short(first), short(whole))
 }
 
 // scriptRE is a word of a command that names a script, or a program by its path.
