@@ -51,7 +51,8 @@ func exitCodes() []exitCode {
 func cannotWrite(err error) bool {
 	var spawn *runner.SpawnError
 	var path *fs.PathError
-	return anyOf(isA[*journal.WriteError], isA[*door.Refusal], isA[*session.ReadError], is(errNoPlace), is(syscall.ENOTDIR), is(syscall.ENOSPC))(err) ||
+	return anyOf(isA[*journal.WriteError], isA[*door.Refusal], isA[*session.ReadError],
+		is(errNoPlace), is(errGone), is(syscall.ENOTDIR), is(syscall.ENOSPC))(err) ||
 		errors.As(err, &spawn) && spawn.Disk || errors.As(err, &path) && path.Op == "write"
 }
 
@@ -101,6 +102,7 @@ var (
 	errNoValue = errors.New("a trial with this output would fail")
 	errMissed  = errors.New("a goal that was missed")
 	errShown   = errors.New("an error of which the person has been told")
+	errGone    = errors.New("what a trial has written, and somebody removed")
 	errNoPlace = errors.New("a place that nobody has named, and that takes no file")
 )
 

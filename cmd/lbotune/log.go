@@ -46,7 +46,7 @@ prints, until that attempt ends.`,
 			output := filepath.Join(l.Attempt(id), either(stderr, runner.StderrName, runner.StdoutName))
 			err := runner.Tail(ctx, l.Output(output), math.MaxInt64, either[io.Writer](raw, g.out, safe), ended)
 			if errors.Is(err, fs.ErrNotExist) {
-				return usagef("there is no output: %v", err)
+				return noOutput(st, l, t, id, err)
 			}
 			return cmp.Or(err, safe.flush())
 		}),
@@ -57,6 +57,21 @@ prints, until that attempt ends.`,
 	f.BoolVar(&raw, "raw", false, "print the bytes as they are")
 	f.IntVar(&attempt, "attempt", 0, "print attempt `N` instead of the last")
 	return cmd
+}
+
+// noOutput says why there is nothing to print of an attempt: it never ran, or its files are gone, and by what.
+func noOutput(st *study.State, l layout.Study, t *study.Trial, id layout.AttemptID, err error) error {
+	ran := func(a study.Attempt) bool { return a.Number == id.Attempt && !a.Started.IsZero() }
+	if !slices.ContainsFunc(t.Attempts, ran) {
+		return usagef("there is no output: %v", err)
+	}
+	_, others := l.Stat(filepath.Dir(l.Trial(t.Number)))
+	_, its := l.Stat(l.Trial(t.Number))
+	removed := st.Config.Run.Keep > 0 && others == nil && errors.Is(its, fs.ErrNotExist)
+	text := fmt.Sprintf("the output of trial %d is gone: %s", t.Number,
+		either(removed, "keep in [run] leaves the directories of the best trials alone", err.Error()))
+	return hinted(&marked{errors.New(text), errGone},
+		"lbotune show has what the journal keeps of it: values, metrics and command")
 }
 
 // awaitEnd returns when the command of an attempt has ended: that is in its directory, or
