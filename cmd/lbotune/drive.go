@@ -30,9 +30,10 @@ func newDrive(g *global) *cobra.Command {
 		Short: "Let a program ask and tell over one pipe",
 		Long: `Drive reads requests from standard input, one JSON object a line, and answers each
 with one on standard output: {"do": "ask"}, {"do": "tell", "trial": 1, "value": 0.25},
-{"do": "best"} and {"do": "status"}. It ends when its input ends, or lbotune stop asks it to. STUDY may be
-a spec whose study has not begun: drive never runs its command. If an earlier drive
-handed out trials and was not told their results, drive hands these out again first.`,
+{"do": "enqueue", "params": {"x": 3}}, {"do": "best"} and {"do": "status"}. It ends when
+its input ends, or lbotune stop asks it to. STUDY may be a spec whose study has not begun:
+drive never runs its command. If an earlier drive handed out trials and was not told their
+results, drive hands these out again first.`,
 		Example: `  echo '{"do": "ask"}' | lbotune drive spec.toml`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			s, err := openByHand(args[0], dir)
@@ -64,6 +65,7 @@ type driveRequest struct {
 	Value   *journal.Float            `json:"value"`
 	Metrics map[string]*journal.Float `json:"metrics"` // nil for a null, which is no number
 	Failed  string                    `json:"failed"`
+	Params  spaces.Values             `json:"params"` // to be enqueued
 }
 
 // driveAnswer is a line of standard output. OK is false if there is an Error.
@@ -179,12 +181,14 @@ func (d *driver) answer(ctx context.Context, line []byte, tooLong bool) (a drive
 		a, err = d.ask(ctx)
 	case "tell":
 		a, err = d.tell(r)
+	case "enqueue":
+		a, err = d.enqueue(r)
 	case "best":
 		a = d.best()
 	case "status":
 		a = d.status()
 	default:
-		err = usagef(`found "do": %q; allowed are "ask", "tell", "best" and "status"`, r.Do)
+		err = usagef(`found "do": %q; allowed are "ask", "tell", "enqueue", "best" and "status"`, r.Do)
 	}
 	a.ID, a.OK = r.ID, err == nil
 	if errors.Is(err, errUsage) {
@@ -251,6 +255,25 @@ func (d *driver) tell(r driveRequest) (driveAnswer, error) {
 	}
 	t := d.State().Trials[r.Trial-1]
 	return driveAnswer{Trial: t.Number, Status: string(t.Status), Reason: t.Failure.String()}, nil
+}
+
+func (d *driver) enqueue(r driveRequest) (driveAnswer, error) {
+	if len(r.Params) == 0 {
+		return driveAnswer{}, usagef(`want "params", the values of one parameter or more`)
+	}
+	words := lists.Map(r.Params, func(a spaces.Assignment) string { return a.Name + "=" + a.Value.Text() })
+	request, err := enqueueing(words)(d.State())
+	if err == nil {
+		err = asRefusal(d.Do(request))
+	}
+	if err != nil {
+		return driveAnswer{}, err
+	}
+	a := driveAnswer{Params: &request.Values}
+	if d.State().Ended() {
+		a.End = d.State().Closed.Detail
+	}
+	return a, nil
 }
 
 func (d *driver) best() driveAnswer {
