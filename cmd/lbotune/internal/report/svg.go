@@ -109,7 +109,7 @@ func niceTicks(lo, hi float64, log bool) []float64 {
 
 // axisOf is an axis for values of which those of the best trials count most. It is
 // logarithmic when all are positive and spread over more than two powers of ten. Else
-// the worst tenth is cut off where it would squeeze the others into a third.
+// the worst quarter is cut off where it would squeeze the others into a third.
 func axisOf(label string, values []float64, better study.Direction) axis {
 	a := axis{label: label, hi: 1, better: better}
 	sorted := slices.DeleteFunc(slices.Sorted(slices.Values(values)), func(v float64) bool { return !finite(v) })
@@ -124,7 +124,7 @@ func axisOf(label string, values []float64, better study.Direction) axis {
 		return a
 	}
 	if n := len(sorted); n >= 10 {
-		low, high := sorted[n/10], sorted[n-1-n/10]
+		low, high := sorted[n/4], sorted[n-1-n/4]
 		switch {
 		case better == study.Minimize && a.hi-a.lo > 3*(high-a.lo) && high > a.lo:
 			a.hi = a.lo + coarse((high-a.lo)*1.25)
