@@ -234,22 +234,15 @@ func rangeOf(p spaces.Param) string {
 	return strings.Join(lists.Map(p.Choices, valueText), ", ")
 }
 
-// earlyRung is where asha first compares trials, if that is below a tenth of a known whole.
+// earlyRung is where asha first stops trials, if that is below a tenth of a known whole. One that ends at a rung
+// of a resource may be continued.
 func earlyRung(cfg *study.Config) string {
 	p := cfg.Prune
-	if p == nil || p.Method != "asha" {
+	if p == nil || p.Method != "asha" || p.Resource != "" {
 		return ""
 	}
-	what, first, whole := "step", max(p.MinResource, p.Warmup), p.MaxStep
-	for _, param := range cfg.Params {
-		if param.Name != cfg.Resource() {
-			continue
-		}
-		if rungs, err := p.Rungs(int(param.Min), int(param.Max)); err == nil {
-			what, first, whole = param.Name, float64(rungs[0]), param.Max
-		}
-	}
-	return when(first < whole/10, "%s %s of %s", what, short(first), short(whole))
+	first := max(p.MinResource, p.Warmup)
+	return when(first < p.MaxStep/10, "step %s of %s", short(first), short(p.MaxStep))
 }
 
 // scriptRE is a word of a command that names a script, or a program by its path.
