@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -84,9 +86,14 @@ func (o *runOptions) adjustsAlone(cfg *study.Config) error {
 	if other == "" {
 		return nil
 	}
-	err = fmt.Errorf("%s, and an lbotune works on study %s, which goes on as it is: nothing was changed", other, l)
-	return hinted(&marked{err, journal.ErrLocked},
-		fmt.Sprintf("lbotune adjust %s changes its budget and workers; for other changes lbotune stop %[1]s, then run again", word(l)))
+	return inUse(l, fmt.Sprintf("%s, and an lbotune works on study %s, which", other, l), "run")
+}
+
+// inUse refuses what cannot be changed beside the lbotune that works on a study.
+func inUse(l layout.Study, subject, again string) error {
+	return hinted(&marked{errors.New(subject + " goes on as it is: nothing was changed"), journal.ErrLocked},
+		fmt.Sprintf("lbotune adjust %s changes its budget and workers; for other changes lbotune stop %[1]s, then %s again",
+			word(l), again))
 }
 
 // extent says how much a study does, and how much of it at a time.

@@ -13,7 +13,7 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// What part of the time was spent in trials is reckoned with the slots that there were, and not with
+// What part of the time was spent in trials is computed from the slots that there were at the time, not from
 // those at the end.
 func TestTimeInTrialsAfterWorkersChanged(t *testing.T) {
 	c := study.Config{Name: "resized", Command: command.Command{Argv: []string{"true"}}, Dir: "/",

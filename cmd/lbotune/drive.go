@@ -261,6 +261,11 @@ func (d *driver) enqueue(r driveRequest) (driveAnswer, error) {
 	if len(r.Params) == 0 {
 		return driveAnswer{}, usagef(`want "params", the values of one parameter or more`)
 	}
+	for _, a := range r.Params {
+		if !a.Value.IsValid() {
+			return driveAnswer{}, usagef("parameter %s: found null; want a value", oneLine(a.Name))
+		}
+	}
 	words := lists.Map(r.Params, func(a spaces.Assignment) string { return a.Name + "=" + a.Value.Text() })
 	request, err := enqueueing(words)(d.State())
 	if err == nil {

@@ -186,8 +186,7 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 			return err
 		}
 		if change != nil {
-			return hinted(&marked{fmt.Errorf("study %s is detached already, and goes on as it is: nothing was changed", l), journal.ErrLocked},
-				fmt.Sprintf("lbotune adjust %s changes its budget and workers; for other changes lbotune stop %[1]s, then run --detach again", word(l)))
+			return inUse(l, fmt.Sprintf("study %s is detached already, and", l), "run --detach")
 		}
 		fmt.Fprintf(g.err, "study %s is detached already; lbotune status %s shows how far along it is\n", oneLine(string(l)), word(l))
 		return nil

@@ -182,7 +182,7 @@ func isStream(spec string) bool {
 		return true
 	}
 	info, err := os.Stat(spec)
-	return strings.HasPrefix(spec, "/dev/") && err == nil && !info.Mode().IsRegular()
+	return strings.HasPrefix(spec, "/dev/") && err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
 // writeOut has what -o asks for, of some studies, written to path, or to standard output.

@@ -62,14 +62,14 @@ prints, until that attempt ends.`,
 // noOutput says why there is nothing to print of an attempt: it never ran, or its files are gone, and by what.
 func noOutput(st *study.State, l layout.Study, t *study.Trial, id layout.AttemptID, err error) error {
 	ran := func(a study.Attempt) bool { return a.Number == id.Attempt && !a.Started.IsZero() }
-	if !slices.ContainsFunc(t.Attempts, ran) {
+	if t.Hand || !slices.ContainsFunc(t.Attempts, ran) {
 		return usagef("there is no output: %v", err)
 	}
 	_, others := l.Stat(filepath.Dir(l.Trial(t.Number)))
 	_, its := l.Stat(l.Trial(t.Number))
 	removed := st.Config.Run.Keep > 0 && others == nil && errors.Is(its, fs.ErrNotExist)
 	text := fmt.Sprintf("the output of trial %d is gone: %s", t.Number,
-		either(removed, "keep in [run] leaves the directories of the best trials alone", err.Error()))
+		either(removed, "keep in [run] keeps only the directories of the best trials", err.Error()))
 	return hinted(&marked{errors.New(text), errGone},
 		"lbotune show has what the journal keeps of it: values, metrics and command")
 }

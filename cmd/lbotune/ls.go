@@ -27,8 +27,8 @@ func newLs(g *global) *cobra.Command {
 		Aliases: []string{"list"},
 		Short:   "List the studies below a folder",
 		Long: `Ls lists the studies in FOLDER (default: the current one) and below: whether each runs,
-how far along it is, and its best value. It skips hidden folders, and of links to
-folders it follows those to studies alone.`,
+how far along it is, and its best value. It skips hidden folders, and follows
+a link to a folder only if that folder is a study.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			folder := append(args, ".")[0]
 			found, err := (&lister{folder: folder}).list()

@@ -259,7 +259,7 @@ the Lipschitz bounds, the probability of success, the acquisition. --json adds t
 	}
 }
 
-// reasonText says it in words; refuted is what has disproved the constant of the bounds, be it since.
+// reasonText says it in words; refuted is what has disproved the constant of the bounds, even if only since then.
 func reasonText(r report.Reason, origin, refuted string) string {
 	s := rows{width: 9}
 	s.add("trial", "%d: %s", r.Trial, shortValues(r.Values))

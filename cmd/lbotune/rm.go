@@ -50,7 +50,7 @@ func refuseLone(arg string) error {
 		return nil
 	}
 	dir := arg + ".study"
-	return hinted(usagef("%s is a journal alone, and in no study's directory: nothing was removed", arg),
+	return hinted(usagef("%s is a lone journal, in no study's directory: nothing was removed", arg),
 		when(begun(dir), "lbotune rm %s removes the study that lbotune has made of it; ", word(dir))+"the journal is a file like others")
 }
 

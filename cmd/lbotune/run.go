@@ -232,6 +232,9 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		if err := o.adjustsAlone(cfg); err != nil {
 			return err
 		}
+		if cfg != nil { // what the flags do not say the spec does
+			o.trials, o.time = cmp.Or(o.trials, cfg.Budget.Trials), cmp.Or(o.time, cfg.Budget.Time)
+		}
 		c, asked := request(ctx, nil, o.dir, o.adjustment.request)
 		if asked == nil {
 			asked = c.tell(g)

@@ -175,8 +175,8 @@ func sight(st *study.State, l layout.Study, id layout.AttemptID) (seen runner.Si
 	return seen, job, err != nil || seen.Ended || !alive && (job != "" || !seen.Alive)
 }
 
-// setupUnderWay says that the setup command runs, "" if it does not. It is no trial's, and outlives an
-// lbotune that is killed like one.
+// setupUnderWay says that the setup command runs, "" if it does not. It is no trial's, and
+// like a trial outlives an lbotune that is killed.
 func setupUnderWay(st *study.State, l layout.Study) string {
 	if st.SetUp {
 		return ""

@@ -277,6 +277,8 @@ func TestSeedsOfOtherBudgetsAreOneSetting(t *testing.T) {
 	}{
 		"trials":  {func(c *study.Config) { c.Budget.Trials = 99 }, true},
 		"time":    {func(c *study.Config) { c.Budget.Time = 99 }, true},
+		"hard":    {func(c *study.Config) { c.Budget.TimeHard = 99 }, true},
+		"worker":  {func(c *study.Config) { c.Budget.WorkerTime = 99 }, true},
 		"workers": {func(c *study.Config) { c.Run.Workers = 9 }, true},
 		"repeats": {func(c *study.Config) { c.Run.Repeats = 9 }, false},
 	} {

@@ -158,7 +158,7 @@ func overlay(one *Study, groups []group) string {
 func (s *Study) setting() string {
 	c := s.state.Config
 	c.Seed, c.Name, c.Dir = 0, "", ""
-	c.Budget.Trials, c.Budget.Time, c.Run.Workers = 0, 0, 0
+	c.Budget.Trials, c.Budget.Time, c.Budget.TimeHard, c.Budget.WorkerTime, c.Run.Workers = 0, 0, 0, 0, 0
 	text, err := json.Marshal(c)
 	if err != nil {
 		return s.ID

@@ -299,8 +299,8 @@ func (s *Study) Complete() *Study {
 	return s
 }
 
-// infeasible is the standing of a trial that succeeded and breaks a limit, outside of one that is of other
-// ranges than those of now.
+// infeasible is the standing of a trial that succeeded and breaks a limit, outside that of one whose values
+// today's ranges no longer hold.
 const infeasible, outside = "infeasible", "out of range"
 
 // standings are all that a trial can have.
