@@ -128,7 +128,7 @@ func (s simStep) workers() int { return 1 + s.n%4 }
 
 // repeatable reports whether the same study without disturbance must be equal to this one. Where
 // trials are stopped early it need not be, for one whose lbotune is dead may come to its end, nor
-// with a guard that begins anew in each session.
+// with a guard that begins anew in each session, nor where the time of what is cut short counts.
 func (p *simPlan) repeatable() bool {
 	if p.sheet != nil && (p.config.Run.FailureGuard > 0 || p.config.Prunes() || slices.ContainsFunc(p.config.Metrics, study.Metric.StopsEarly)) {
 		return false
@@ -136,7 +136,7 @@ func (p *simPlan) repeatable() bool {
 	if p.config.Prunes() && p.has("leave") {
 		return false
 	}
-	return p.config.Run.Workers == 1 && !p.moody && p.config.Budget.Limit() == 0 &&
+	return p.config.Run.Workers == 1 && !p.moody && p.config.Budget.Limit() == 0 && p.config.Budget.WorkerTime == 0 &&
 		!p.has("enqueue", "exclude", "include", "more", "workers", "ask", "tell", "try", "narrow", "widen", "steer", "rerun", "respec", "beside")
 }
 
