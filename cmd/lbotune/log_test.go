@@ -1,12 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/study"
 )
 
 // A log that is made has the owner's rights, whatever the umask: it is opened again by the next run. One
@@ -31,5 +37,23 @@ func TestLogUnderAUmask(t *testing.T) {
 		if info, err := os.Stat(c.path); err != nil || info.Mode().Perm() != c.mode {
 			t.Errorf("%s: %v, %v; want mode %v", c.path, info.Mode(), err, c.mode)
 		}
+	}
+}
+
+// A trial of a Go function has never had an output that could be gone.
+func TestLogOfAFunction(t *testing.T) {
+	l := byHand(t, t.TempDir())
+	s, err := session.Open(nil, session.Options{Dir: string(l)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Try(t.Context(), func(study.Trial) (study.Metrics, error) { return study.Metrics{"loss": 1}, nil })
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	code := execute([]string{"log", string(l), "2"}, streams{strings.NewReader(""), io.Discard, &said})
+	if code != 2 || !strings.Contains(said.String(), "there is no output") {
+		t.Errorf("exit code %d, %s", code, &said)
 	}
 }
