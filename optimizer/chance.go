@@ -94,8 +94,9 @@ type regression struct {
 	n    int   // trials that the hyper-parameters are those of
 	rows []int // those of them that the model knows
 	fit  gp.Hyper
-	// gain is by how much more likely each of these trials is, given the others and its point, than by
-	// their mean and deviation alone, in logarithms. Below 0 the points say nothing.
+	// gain is by how much more likely these trials are together, each given the others and its point, than
+	// by the mean and deviation of all, in logarithms. Below 0 the points say nothing; it is −∞ where all
+	// are alike.
 	gain float64
 }
 
@@ -162,7 +163,8 @@ func (l *lbo) careful() bool {
 			failures++
 		}
 	}
-	return failures >= carefulAfter && len(l.past.told) >= carefulFrom*l.set.DesignSize && l.successFit.gain > 0
+	return failures >= carefulAfter && len(l.past.told) >= carefulFrom*l.set.DesignSize &&
+		!(l.successFit.gain <= 0 && !math.IsInf(l.successFit.gain, -1))
 }
 
 // probability returns p(x).

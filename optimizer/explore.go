@@ -85,7 +85,7 @@ func (a *ask) roomiest(distance float64, roomAt roomFunc, reason, why string) (P
 			return room
 		}
 		room := weighed(roomAt(p, func(most float64) bool { return weighed(most) > top }))
-		if room > top && !a.taken(p) { // not NaN, as a volume is that has an infinite side and one of 0
+		if room > top && !a.taken(p) { // not NaN, as is infinite room of probability 0
 			best, top = p, room
 		}
 	}

@@ -38,11 +38,11 @@ func (a *ask) plateaus(s *surrogate) *plateaus {
 }
 
 // featureless reports whether there is nothing to search by: all values are the same, and nothing is
-// known of failures, of earlier studies, or of where the best is guessed to be. What a model is least
+// known of failures, of pruned trials, of earlier studies, or of where the best is guessed to be. What a model is least
 // sure of then are the corners of the space, over and over.
 func (a *ask) featureless() bool {
 	v := a.view
-	return v.flat != nil && v.flat.all && v.success == nil && v.surrogate.prior == nil && a.lbo.guess == nil
+	return v.flat != nil && v.flat.all && v.success == nil && len(a.past.pruned) == 0 && v.surrogate.prior == nil && a.lbo.guess == nil
 }
 
 // holds reports whether p will hardly be anything new: the two successes next to it have the

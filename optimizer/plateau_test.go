@@ -109,6 +109,22 @@ func TestFlatKeepsToWhatIsKnown(t *testing.T) {
 			t.Errorf("trial %d is at %v", o.Trial, o.Proposal.Point)
 		}
 	}
+	opt, stopped := newOptimizer(t, cube(2), 1, optimizer.Settings{}), 0
+	for trial := 1; trial <= 40; trial++ {
+		p, err := opt.Ask(t.Context(), optimizer.Query{Trial: trial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := evaluated(trial, p, func(spaces.Point) float64 { return 1 })
+		if p.Point[0] > 0.5 {
+			o.Status = optimizer.Pruned
+			stopped++
+		}
+		tellAll(t, opt, o)
+	}
+	if stopped > 10 {
+		t.Errorf("%d of 40 trials are pruned in the half where all are", stopped)
+	}
 	failures := 0
 	for _, o := range runStudy(t, newOptimizer(t, cube(2), 1, optimizer.Settings{}), 40, func(p spaces.Point) float64 {
 		if p[0] > 0.5 {

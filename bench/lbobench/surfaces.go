@@ -147,7 +147,7 @@ func (c standings) write(b *strings.Builder) {
 	kept := slices.DeleteFunc(holm(ps), func(p float64) bool { return p >= 0.05 })
 	worse := slices.DeleteFunc(slices.Clone(c.on), func(x standing) bool { return x.p >= 0.05 })
 	slices.SortFunc(worse, func(a, b standing) int { return cmp.Compare(a.p, b.p) })
-	fmt.Fprintf(b, "\n%s after %d evaluations: of %d surfaces better than random search on %d, worse on %d (one-sided rank-sum test, 5 %%; chance alone gives %.0f), and on %d after Holm's correction.\n",
+	fmt.Fprintf(b, "\n%s after %d evaluations: of %d surfaces better than random search on %d, worse on %d (one-sided rank-sum test, 5 %%; chance alone gives %.2g), and on %d after Holm's correction.\n",
 		c.variant, c.at, len(c.on), ahead, len(worse), 0.05*float64(len(c.on)), len(kept))
 	if len(worse) == 0 {
 		return

@@ -162,10 +162,10 @@ func Growth(points [][]float64, ref []float64) []float64 {
 // fallingLast orders points by their last coordinates, the largest first.
 func fallingLast(a, b []float64) int { return cmp.Compare(b[len(b)-1], a[len(a)-1]) }
 
-// Covers reports whether q is nowhere worse than p.
+// Covers reports whether q is nowhere worse than p, which is never so of NaN.
 func Covers(q, p []float64) bool {
 	for j := range p {
-		if q[j] < p[j] {
+		if !(q[j] >= p[j]) {
 			return false
 		}
 	}
