@@ -185,8 +185,11 @@ func widened(was, now Config) string {
 	}
 	stated, left := 0.0, ""
 	if a != nil && b != nil && a.Slopes == nil && b.Slopes == nil {
-		stated = b.Constant / Stretch(now.Params)
-		if math.Abs(stated-a.Constant/Stretch(was.Params)) > 1e-9*stated && stated != a.Constant { // that of an early lbotune, which did not stretch it
+		before := a.Constant / Stretch(was.Params)
+		switch stated = b.Constant / Stretch(now.Params); {
+		case b.Constant == a.Constant: // kept by a program that has changed the ranges
+			stated = before
+		case math.Abs(stated-before) > 1e-9*stated && stated != a.Constant: // that of an early lbotune, which did not stretch it
 			stated = 0
 		}
 	}
@@ -227,8 +230,11 @@ func flattened(was, now Config) string {
 			continue
 		}
 		old, w := was.Params[i], was.Params[i].Widening(p)
-		whole := now.Safety.Slopes[p.Name] / p.Stretch()
-		if whole > 0 && !(w <= 1+1e-9) && math.Abs(whole-was.Safety.Slopes[p.Name]/old.Stretch()) <= 1e-9*whole {
+		whole, before := now.Safety.Slopes[p.Name]/p.Stretch(), was.Safety.Slopes[p.Name]/old.Stretch()
+		if now.Safety.Slopes[p.Name] == was.Safety.Slopes[p.Name] { // kept by a program that has changed the ranges
+			whole = before
+		}
+		if whole > 0 && !(w <= 1+1e-9) && math.Abs(whole-before) <= 1e-9*whole {
 			return fmt.Sprintf("the change of [safety] along %s, %.6g, is for the whole range, and that was %s and is %s; restate it, or state it by its unit: %[1]s = \"... per unit\"",
 				p.Name, whole, rangeText(old), rangeText(p))
 		}

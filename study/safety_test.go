@@ -211,6 +211,8 @@ func TestWidenedRanges(t *testing.T) {
 		"fewer steps":     {nil, func(c *study.Config) { c.Params[1].Max = 8 }, constant(8), ""},
 		"more steps": {nil, func(c *study.Config) { c.Params[1].Max = 13 }, constant(8),
 			whole + "n was a whole number from 1 to 9 and is a whole number from 1 to 13; " + fmt.Sprintf(slope, "12")},
+		"more steps, as it was": {nil, func(c *study.Config) { c.Params[1].Max = 13 }, func(*study.Config) {},
+			whole + "n was a whole number from 1 to 9 and is a whole number from 1 to 13; " + fmt.Sprintf(slope, "12")},
 		"another scale": {nil, func(c *study.Config) { c.Params[1].Scale = spaces.Log }, constant(8),
 			whole + "n was a whole number from 1 to 9 and is a whole number from 1 to 9 (log); " + instead},
 		"another value": {of(ordered(2, 4, 8)), of(ordered(2, 4, 8, 16)), constant(8),
