@@ -34,6 +34,9 @@ func TestObjectsOfABrokenText(t *testing.T) {
 		{"|x\n" + after, "", 4, ""},
 		{"|x\nstep {\"loss\": 3}\n" + after + "[\n1\n]\n{'a': 1,\n 'b': 2}\n", "", 4, ""},
 		{"{\n|" + after, "", 0, "incomplete"},
+		{"|x\n" + after + "config {\n lr\n}\n", "", 4, ""},
+		{"config {\n lr\n{\n|\"best\": {\"loss\": 9},\n \"loss\": 5\n}\n", "", 0, "incomplete"},
+		{"|x\nconfig {\n lr\n}\n{\n|\"best\": {\"loss\": 9},\n \"loss\": 5\n}\n", "", 0, "incomplete"},
 		{"{\n\"a\": 1,\n|\n\"loss\": 9\n}\n", "", 0, "incomplete"},
 	} {
 		t.Run(fmt.Sprintf("%s %q", c.pick, c.text), func(t *testing.T) {

@@ -29,6 +29,7 @@ type jsonMatcher struct {
 	tooLong int  // line of the last text that was too long
 	broken  int  // line of the first text of which a part was not seen, so that what is nested in it looks like texts
 	ended   int  // the last line on which such a text has ended
+	strays  int  // open braces since then of what was taken for a text, and is none
 }
 
 // jsonSearch is the search for one metric in the texts of a matcher.
@@ -59,15 +60,18 @@ func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
 		if complete {
 			at = size
 		}
+		if !valid && m.broken > 0 {
+			m.strays++
+		}
 		m.text, m.lost = m.text[:0], false // if it was no JSON after all, this line may be
 	}
 	first, last := skipBlanks(l.text, at), len(trimBlanks(l.text))-1
 	before := len(found)
-	m.closes(l, first)
+	closes := m.closes(l, first)
 	for failed := 0; ; {
 		i := bytes.IndexByte(l.text[at:], m.open)
 		if i < 0 {
-			if m.closes(l, skipBlanks(l.text, at)) {
+			if rest := skipBlanks(l.text, at); rest == first && closes || rest > first && m.closes(l, rest) {
 				return found[:before] // all on this line is within
 			}
 			return found
@@ -104,7 +108,7 @@ func (m *jsonMatcher) hold(l line, text []byte) {
 		m.tooLong = m.start
 	}
 	if l.cut {
-		m.broken = cmp.Or(m.broken, m.start)
+		m.broken, m.strays = cmp.Or(m.broken, m.start), 0
 	}
 }
 
@@ -116,7 +120,7 @@ func (m *jsonMatcher) gap(before int) {
 	if len(m.text) > 0 || m.lost {
 		before = m.start
 	}
-	m.text, m.lost, m.broken = m.text[:0], false, cmp.Or(m.broken, before)
+	m.text, m.lost, m.broken, m.strays = m.text[:0], false, cmp.Or(m.broken, before), 0
 }
 
 // closes reports whether what a line has from a place on, outside of all texts, is the end of one of which a
@@ -128,7 +132,11 @@ func (m *jsonMatcher) closes(l line, at int) bool {
 	}
 	end := m.open + 2 // '}' or ']'
 	closes := rest[0] == end || rest[len(rest)-1] == end && bytes.IndexByte([]byte(`],"`), rest[0]) >= 0
-	if closes {
+	switch {
+	case closes && m.strays > 0:
+		m.strays--
+		return false
+	case closes:
 		m.ended = l.number
 	}
 	return closes

@@ -106,7 +106,11 @@ func (m *metric) incomplete(picked occurrence) *NoValueError {
 	pick, what := m.pattern.rule.Pick, m.pattern.what()
 	for _, s := range m.streams {
 		own := !picked.empty() && picked.source == s.source
-		switch long := s.tooLong(pick, picked); {
+		switch long, torn := s.tooLong(pick, picked); {
+		case long > 0 && torn:
+			e.Line, e.Text = long, ""
+			e.Detail = fmt.Sprintf("the %s %s is not known: a part is missing of the JSON text that ends on line %d of %s", pick, what, long, s.source)
+			e.Hint = "let the program print the metric on a line of its own"
 		case long > 0:
 			e.Line, e.Text = long, ""
 			e.Detail = fmt.Sprintf("the %s %s is not known: the JSON text on line %d of %s is longer than can be read", pick, what, long, s.source)
@@ -123,28 +127,29 @@ func (m *metric) incomplete(picked occurrence) *NoValueError {
 	return nil
 }
 
-// tooLong is the line of a JSON text after the last reading that was too long to read, or within which a
-// reading may lie that decides the value, 0 for none. Where there is no reading, another message says so.
-func (m *searched) tooLong(pick string, picked occurrence) int {
+// tooLong is the line of a JSON text after the last reading that was too long to read, or of which a part is
+// missing, so that a reading that decides the value may lie within it, 0 for none. Where there is no reading, another message says so.
+func (m *searched) tooLong(pick string, picked occurrence) (number int, torn bool) {
 	line, last := m.long, 0
 	if search, ok := m.why.(*jsonSearch); ok {
 		broken, ended := search.texts.broken, search.texts.ended
-		within := broken <= picked.line && picked.line <= ended
+		within := picked.source == m.source && broken <= picked.line && picked.line <= ended
 		if within && pick == pickFirst || ended > 0 && pick != pickFirst && pick != pickLast {
-			return ended
+			return ended, true
 		}
-		line = max(line, search.texts.tooLong, ended)
+		line = max(line, search.texts.tooLong)
+		line, torn = max(line, ended), ended > line
 	}
 	if pick == pickFirst {
-		return 0
+		return 0, false
 	}
 	for _, f := range m.folds {
 		last = max(last, f.last.line)
 	}
 	if last == 0 || last >= line {
-		return 0
+		return 0, false
 	}
-	return line
+	return line, torn
 }
 
 // mend says how to come to a number where a token begins like one and is none.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -565,7 +566,7 @@ func TestTryGivesUpWhatEndsItsProcess(t *testing.T) {
 		err := s.Try(t.Context(), func(study.Trial) (study.Metrics, error) { return study.Metrics{"loss": 1}, nil })
 		st := s.State()
 		first, second := st.Trials[0], st.Trials[1]
-		const why = "its process ended before it told of it, 3 times"
+		const why = "it was left without a result 3 times, by a panic or the end of its process"
 		if errors.Join(err, s.Close()) != nil || tries[1] != 3 || first.Failure.String() != why || second.Status != optimizer.Succeeded || st.Closed == nil {
 			t.Errorf("%v: tries %v; %q; trial 2 is %+v", err, tries, first.Failure, second)
 		}
@@ -606,11 +607,11 @@ func TestTryTakesUpWhatItLeft(t *testing.T) {
 func TestToldNumbersThatAreNone(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		c := config()
-		c.Budget.Trials = 3
+		c.Budget.Trials = 4
 		most := 10.0
-		c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Metric: "size"}, Max: &most}, study.Metric{Name: "age", Rule: parser.Rule{Metric: "age"}})
+		c.Metrics = append([]study.Metric{{Name: "size", Rule: parser.Rule{Metric: "size"}, Max: &most}}, append(c.Metrics, study.Metric{Name: "age", Rule: parser.Rule{Metric: "age"}})...)
 		s := open(t, dir, &c, &fakeLauncher{})
-		told := []study.Metrics{{"loss": 1, "size": math.NaN()}, {"loss": 1, "size": 3, "age": math.Inf(1)}, {"loss": 2, "size": 3, "age": 4}}
+		told := []study.Metrics{{"loss": 1, "size": math.NaN()}, {"loss": math.NaN()}, {"loss": 1, "size": 3, "age": math.Inf(1)}, {"loss": 2, "size": 3, "age": 4}}
 		err := s.Try(t.Context(), func(trial study.Trial) (study.Metrics, error) { return told[trial.Number-1], nil })
 		if errors.Join(err, s.Close()) != nil {
 			t.Fatal(err)
@@ -619,8 +620,11 @@ func TestToldNumbersThatAreNone(t *testing.T) {
 		if f := trials[0].Failure; f == nil || f.Kind != study.FailNotFinite || f.Text != "its size is NaN" {
 			t.Errorf("a limited metric of NaN: %+v", f)
 		}
-		if m, want := trials[1].Metrics, (study.Metrics{"loss": 1, "size": 3}); trials[1].Status != optimizer.Succeeded || !slices.Equal(m, want.Reported()) {
-			t.Errorf("a metric beside of Inf: %v, %v", trials[1].Status, m)
+		if f := trials[1].Failure; f == nil || f.Text != "its value is NaN" {
+			t.Errorf("NaN alone: %+v", f)
+		}
+		if m, want := trials[2].Metrics, (study.Metrics{"loss": 1, "size": 3}); trials[2].Status != optimizer.Succeeded || !slices.Equal(m, want.Reported()) {
+			t.Errorf("a metric beside of Inf: %v, %v", trials[2].Status, m)
 		}
 	})
 }
@@ -654,6 +658,39 @@ func TestTryEnds(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who asks where all was tried may still enqueue; and what has no runs cannot be limited by their time.
+func TestAskWhereAllWasTried(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := study.Config{Metrics: config().Metrics, Params: []spaces.Param{spaces.NewBool("nesterov")}, Budget: study.Budget{Trials: 6}}
+		s, err := session.Open(&c, session.Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 1; n <= 2; n++ {
+			_, err := s.Ask(t.Context())
+			if err := errors.Join(err, s.Tell(n, study.Metrics{"loss": 1})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Ask(t.Context()); !errors.Is(err, optimizer.ErrExhausted) || s.State().Closed != nil {
+			t.Errorf("%v, closed %+v", err, s.State().Closed)
+		}
+		again := spaces.Values{{Name: "nesterov", Value: spaces.Bool(true)}}
+		err = s.Do(study.Request{Action: study.ActionEnqueue, Values: again})
+		if trial, asked := s.Ask(t.Context()); errors.Join(err, asked) != nil || trial.Number != 3 {
+			t.Errorf("enqueued: %v; asked: trial %d, %v", err, trial.Number, asked)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		c.Budget.WorkerTime = 1
+		const want = "invalid configuration: budget.worker_time: only runs of a command count, and there is none"
+		if _, err := session.Open(&c, session.Options{Dir: filepath.Join(dir, "other")}); err == nil || err.Error() != want {
+			t.Errorf("worker_time: %v", err)
+		}
+	})
 }
 
 // Who tries when none has been better for long waits for the others' trials, which may be.

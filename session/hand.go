@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,7 +117,7 @@ func (s *Study) orphan() (int, error) {
 		if k := len(t.Attempts); k == 0 || t.Attempts[k-1].Number < t.NextAttempt() {
 			return n, nil // it was not being tried
 		}
-		killed := &study.Failure{Kind: study.FailTold, Text: fmt.Sprintf("its process ended before it told of it, %d times", t.Retries+1)}
+		killed := &study.Failure{Kind: study.FailTold, Text: fmt.Sprintf("it was left without a result %d times, by a panic or the end of its process", t.Retries+1)}
 		if t.Retries+1 < mostKills {
 			return n, s.commit(study.Ended{Trial: n, Attempt: t.NextAttempt(), Failure: killed})
 		}
@@ -156,14 +157,15 @@ func (s *Study) next(ctx context.Context, trying bool) (p study.Proposed, err er
 		}
 	}
 	if err != nil {
-		err = fmt.Errorf("ask for trial %d: %w", q.query.Trial, err)
-		if nothingElse(err) {
-			err = errors.Join(err, s.close(exhausted(err)))
+		if trying && nothingElse(err) { // who asks may still enqueue
+			if unsaved := s.close(exhausted(err)); unsaved != nil {
+				return p, unsaved
+			}
 		}
-		return p, err
+		return p, fmt.Errorf("ask for trial %d: %w", q.query.Trial, err)
 	}
 	if end := s.state.GapEnding(a.Note); end != nil {
-		return p, errors.Join(fmt.Errorf("%w: %s", ErrSpent, end.Detail), s.close(end))
+		return p, cmp.Or(s.close(end), fmt.Errorf("%w: %s", ErrSpent, end.Detail))
 	}
 	return q.noted(study.Proposed{Origin: a.Origin, Values: s.state.Fresh(s.state.Search.Decode(a.Point)), Note: a.Note}), nil
 }
@@ -302,9 +304,7 @@ func (s *Study) judge(f *study.Finished, t *study.Trial, told study.Metrics) err
 	for _, m := range c.Metrics {
 		value, ok := told[m.Name]
 		switch {
-		case required(m) && !ok:
-			return fmt.Errorf("%s is an objective or has a limit, and must be told, too", m.Name)
-		case finite(value):
+		case !ok || finite(value):
 		case required(m):
 			text := fmt.Sprintf("its value is %v", value)
 			if m.Name != objective {
@@ -314,6 +314,11 @@ func (s *Study) judge(f *study.Finished, t *study.Trial, told study.Metrics) err
 			return nil
 		default:
 			delete(f.Metrics, m.Name)
+		}
+	}
+	for _, m := range c.Metrics {
+		if _, ok := told[m.Name]; required(m) && !ok {
+			return fmt.Errorf("%s is an objective or has a limit, and must be told, too", m.Name)
 		}
 	}
 	graded(s.state, t.Values, f)

@@ -216,7 +216,7 @@ func (s *Study) leaves(from, path string, most int) bool {
 }
 
 // linkedEntries lists the entries of the working directory that isolated trials share because they are
-// links, hidden directories, too large to be copied, or hold the study. What remains must not be too large.
+// links, hidden directories, node_modules, too large to be copied, or hold the study. What remains must not be too large.
 func linkedEntries(start string, l layout.Study) (linked []string, err error) {
 	entries, err := os.ReadDir(start)
 	if err != nil {

@@ -34,7 +34,9 @@ type simModel struct {
 	config study.Config
 	trials []*simTrial
 	closed *study.Closed
-	opened bool // a result for which it was closed may have been taken out
+	opened bool          // a result for which it was closed may have been taken out
+	late   bool          // something counts since that may have to be confirmed
+	ran    time.Duration // until the configuration was changed last
 	// counts says of each trial that has a value whether it counts: then no failure is taken back unasked.
 	counts map[int]bool
 	ends   map[string]string // results in the journal, by attempt
@@ -52,7 +54,7 @@ func (s *simulation) check() {
 	}
 	m := &simModel{simulation: s, ends: map[string]string{}, counts: map[int]bool{}}
 	st, err := study.Load(s.dir, func(before *study.State, r study.Record) error {
-		m.record(r.Event)
+		m.record(before, r.Event)
 		m.certain(before, r.Event)
 		m.inTime(before, r)
 		return nil
@@ -80,7 +82,7 @@ func (s *simulation) check() {
 	if left := st.Unconfirmed(); m.closed != nil && len(left) > 0 && !s.plan.has("exclude", "steer") && !slices.Contains([]study.Ending{study.EndUnsafe, study.EndTime, study.EndGuard}, m.closed.Why) {
 		s.fault("the study has come to its end, and %d of the best are not confirmed: trial %d", len(left), left[0].Number)
 	}
-	if hard := m.config.Budget.TimeHard; hard > 0 && st.Elapsed > time.Duration(hard)+time.Second {
+	if hard := m.config.Budget.TimeHard; hard > 0 && st.Elapsed > max(time.Duration(hard), m.ran)+time.Second {
 		s.fault("the study has run for %v; its hard limit is %v", st.Elapsed, hard)
 	}
 	if !s.plan.has("power", "powerAtOp", "shutdown") && strings.Contains(string(text), `"kind":"lost"`) {
@@ -99,16 +101,22 @@ func (s *simulation) check() {
 func (m *simModel) inTime(before *study.State, r study.Record) {
 	if _, asks := r.Event.(study.Proposed); asks && before.Config.Budget.Limit() > 0 && before.Elapsed >= before.Config.Budget.Limit() {
 		m.fault("after %v another trial is proposed; the budget is %v", before.Elapsed, before.Config.Budget.Limit())
+	} else if b := time.Duration(before.Config.Budget.WorkerTime); asks && b > 0 && before.Worked >= b {
+		m.fault("after %v of all workers another trial is proposed; the budget is %v", before.Worked, b)
+	}
+	if _, changed := r.Event.(study.ConfigChanged); changed {
+		m.ran = before.Elapsed
 	}
 }
 
 // record checks an event against those before it, and against the machine.
-func (m *simModel) record(e study.Event) {
+func (m *simModel) record(before *study.State, e study.Event) {
+	m.opened, m.late = m.opened || m.late && len(before.Unconfirmed()) > 0, false
 	switch e.(type) {
 	case study.Session, study.ConfigChanged, study.Noted, study.Excluded, study.Included, study.Enqueued:
 	default:
 		if f, ok := e.(study.Finished); ok && f.Trial <= len(m.trials) && m.trials[f.Trial-1].hand {
-			m.opened = m.opened || m.config.Run.Confirm > 0 // somebody has told of it late: it may be confirmed
+			m.late = true // somebody has told of it: it may be confirmed
 			break
 		}
 		if r, ok := e.(study.Rerun); ok && m.wanted(r) {
@@ -126,7 +134,7 @@ func (m *simModel) record(e study.Event) {
 		m.opened = m.opened || m.closed != nil && (confirmed || !slices.Contains([]study.Ending{study.EndTrials, study.EndTime}, m.closed.Why))
 	case study.Included:
 		m.count(e.Trial, true)
-		m.opened = m.opened || m.config.Run.Confirm > 0
+		m.late = true
 	case study.Created:
 		m.config = e.Config
 	case study.ConfigChanged:

@@ -35,7 +35,7 @@ func (s *State) Ending(elapsed time.Duration) *Closed {
 	case b.Time > 0 && elapsed >= time.Duration(b.Time):
 		return &Closed{Why: EndTime, Detail: fmt.Sprintf("the study has run for %v", b.Time) + left}
 	case b.WorkerTime > 0 && s.Worked >= time.Duration(b.WorkerTime):
-		detail := fmt.Sprintf("its runs have taken worker_time, %v, together", b.WorkerTime)
+		detail := fmt.Sprintf("the runs have taken %v together, all of worker_time", b.WorkerTime)
 		return &Closed{Why: EndTime, Detail: detail + left}
 	case s.Config.Overdue(elapsed) != nil:
 		return s.Config.Overdue(elapsed)

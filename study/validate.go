@@ -143,7 +143,9 @@ func (c *check) words() {
 		c.at("give it more, or a shorter grace in [run]", fmt.Sprintf("found %v; want more than run.grace, %v, the time to end what runs, and at least time", b.TimeHard, cfg.Run.Grace),
 			"budget", "time_hard")
 	}
-	c.when(cfg.Budget == (Budget{}) && (cfg.Command.Shell != "" || len(cfg.Command.Argv) > 0), "trials = 50, for example", "the study has no end", "budget")
+	runs := cfg.Command.Shell != "" || len(cfg.Command.Argv) > 0
+	c.when(cfg.Budget == (Budget{}) && runs && cfg.Optimizer.Method != "grid", "trials = 50, for example", "the study has no end", "budget")
+	c.when(cfg.Budget.WorkerTime > 0 && !runs, "", "only runs of a command count, and there is none", "budget", "worker_time")
 	c.when(cfg.Run.Confirm == 1, "", "found 1; want at least 2: one run says nothing of how certain it is", "run", "confirm")
 	if share := cfg.Budget.Enqueued; share != nil && (!(*share >= 0 && *share <= 1) || cfg.Budget.Trials == 0) {
 		c.at("", fmt.Sprintf("found %v; want a share of trials from 0 to 1", *share), "budget", "enqueued")

@@ -253,7 +253,7 @@ func (t *turn) reserve(names map[string]bool) error {
 			return err
 		}
 	}
-	_, err := t.file.WriteAt([]byte(t.said), 0) // whose time is that of the last look
+	_, err := t.file.WriteAt([]byte(t.said+"\n"), 0) // whose time is that of the last look
 	return err
 }
 
