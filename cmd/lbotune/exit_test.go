@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -49,5 +51,26 @@ func TestEveryCodeIsShown(t *testing.T) {
 	}
 	if len(documented) > 0 {
 		t.Errorf("nothing shows how to end with %v", documented)
+	}
+}
+
+// What follows an error that was said is said, too, but not what it has said itself.
+func TestEveryErrorIsSaidOnce(t *testing.T) {
+	said := &marked{errors.New("cannot write journal j: no space; 2 results are not saved"), errShown}
+	for name, c := range map[string]struct {
+		err  error
+		want []string
+	}{
+		"the journal's again": {errors.Join(said, errors.New("cannot write journal j: no space")), nil},
+		"another one":         {errors.Join(said, errors.New("stdout: no space")), []string{"stdout: no space"}},
+		"within a marked one": {&marked{errors.Join(said, errors.New("log: no space")), errMissed}, []string{"log: no space"}},
+		"nothing said":        {errors.Join(errors.New("a"), errors.New("b")), []string{"a\nb"}},
+		"none":                {nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := lists.Map(unshown(c.err), error.Error); !slices.Equal(got, c.want) {
+				t.Errorf("%q; want %q", got, c.want)
+			}
+		})
 	}
 }

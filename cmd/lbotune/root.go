@@ -66,19 +66,31 @@ func execute(args []string, std streams) int {
 }
 
 // unshown is what of an error the person has not been told. Once it is said how a study ended, there may
-// be another one: no room for its result, or for the last of the log.
+// be another one: no room for its result, or for the last of the log. The journal's comes again as it is closed.
 func unshown(err error) (parts []error) {
-	joined, several := err.(interface{ Unwrap() []error })
-	switch {
-	case err == nil, isShown(err):
-	case several && errors.Is(err, errShown):
-		for _, part := range joined.Unwrap() {
-			parts = append(parts, unshown(part)...)
+	var shown []string
+	var look func(error)
+	look = func(err error) {
+		joined, several := err.(interface{ Unwrap() []error })
+		m, one := err.(*marked)
+		switch {
+		case err == nil:
+		case isShown(err):
+			shown = append(shown, err.Error())
+		case one && errors.Is(m.error, errShown):
+			look(m.error)
+		case several && errors.Is(err, errShown):
+			for _, part := range joined.Unwrap() {
+				look(part)
+			}
+		default:
+			parts = append(parts, err)
 		}
-	default:
-		parts = append(parts, err)
 	}
-	return parts
+	look(err)
+	return slices.DeleteFunc(parts, func(part error) bool {
+		return slices.ContainsFunc(shown, func(text string) bool { return strings.Contains(text, part.Error()) })
+	})
 }
 
 // isShown reports whether an error is marked as shown as a whole.
