@@ -258,8 +258,8 @@ func closing(ctx context.Context, st *study.State, l layout.Study) string {
 	if busy > 0 && st.SlotTime > 0 {
 		slots := st.Config.Run.SlotCount()
 		text := count(slots, "trial") + " at a time"
-		if st.SlotTime != st.Elapsed*time.Duration(slots) {
-			text = fmt.Sprintf("%.1f trials at a time on average", float64(st.SlotTime)/float64(st.Elapsed))
+		if average := float64(st.SlotTime) / float64(st.Elapsed); math.Abs(average-float64(slots)) >= 0.05 {
+			text = fmt.Sprintf("%.1f trials at a time on average", average)
 		}
 		s.add("time:", "%s with %s, %.0f %% of it in trials and the rest waiting and proposing",
 			took(st.Elapsed), text, 100*min(float64(busy)/float64(st.SlotTime), 1))

@@ -21,7 +21,7 @@ func TestTimeInTrialsAfterWorkersChanged(t *testing.T) {
 		Metrics: []study.Metric{{Name: "loss", Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize}},
 		Budget:  study.Budget{Trials: 5}, Run: study.Run{Workers: 1}}
 	st, begun := new(study.State), time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-	at := time.Duration(0)
+	at := time.Millisecond // of opening the study
 	record := func(e study.Event) {
 		t.Helper()
 		if err := st.Apply(study.Record{At: begun.Add(at), Elapsed: at, Event: e}); err != nil {
@@ -40,6 +40,13 @@ func TestTimeInTrialsAfterWorkersChanged(t *testing.T) {
 	start(1)
 	at += time.Minute
 	end(1)
+	said := func(want string) {
+		t.Helper()
+		if text := closing(t.Context(), st, layout.Of(t.TempDir())); !strings.Contains(text, want) {
+			t.Errorf("%s; want %q", text, want)
+		}
+	}
+	said("time:    1m00s with 1 trial at a time, 100 % of it in trials ")
 	c.Run.Workers = 4
 	record(study.ConfigChanged{Config: c})
 	for n := 2; n <= 5; n++ {
@@ -50,8 +57,5 @@ func TestTimeInTrialsAfterWorkersChanged(t *testing.T) {
 		end(n)
 	}
 	record(study.Closed{Why: study.EndTrials})
-	const want = "time:    2m00s with 2.5 trials at a time on average, 100 % of it in trials "
-	if text := closing(t.Context(), st, layout.Of(t.TempDir())); !strings.Contains(text, want) {
-		t.Errorf("%s; want %q", text, want)
-	}
+	said("time:    2m00s with 2.5 trials at a time on average, 100 % of it in trials ")
 }
