@@ -104,9 +104,12 @@ func TestGPUOfAKilledStudy(t *testing.T) {
 	if l.exists("b") {
 		t.Fatalf("b runs on a GPU that a trial of a uses: %s", l.read("b"))
 	}
-	for pid, cmd := range l.alive() { // the trial on GPU 1 and its supervisor
-		if strings.Contains(cmd, "go'2'") {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+	alive := l.alive()
+	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} { // so that neither sees the other die
+		for pid, cmd := range alive { // the trial on GPU 1 and its supervisor
+			if strings.Contains(cmd, "go'2'") {
+				_ = syscall.Kill(pid, signal)
+			}
 		}
 	}
 	b.end().must(l, 0)
