@@ -163,8 +163,8 @@ func (l *lbo) careful() bool {
 			failures++
 		}
 	}
-	return failures >= carefulAfter && len(l.past.told) >= carefulFrom*l.set.DesignSize &&
-		!(l.successFit.gain <= 0 && !math.IsInf(l.successFit.gain, -1))
+	byPlace := l.successFit.gain > 0 || math.IsInf(l.successFit.gain, -1)
+	return failures >= carefulAfter && len(l.past.told) >= carefulFrom*l.set.DesignSize && byPlace
 }
 
 // probability returns p(x).
