@@ -43,7 +43,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	noise := flags.Uint64("noise-seed", 0, "add the controller's noise, drawn with this `seed` (default: no noise)")
 	var out string
 	if drawing {
-		flags.StringVar(&out, "o", "push.svg", "`file` to write: .svg for a picture, .gif for a film")
+		flags.StringVar(&out, "o", "push.svg", "SVG `file` to write")
 	}
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -82,18 +82,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 }
 
 func draw(path string, p push.Push, goal push.Vector) error {
-	var picture []byte
-	var err error
-	switch ext := filepath.Ext(path); ext {
-	case ".svg":
-		picture = still(p, goal)
-	case ".gif":
-		picture, err = film(p, goal)
-	default:
-		return fmt.Errorf("-o %s: the name must end in .svg or .gif", path)
+	if filepath.Ext(path) != ".svg" {
+		return fmt.Errorf("-o %s: the name must end in .svg", path)
 	}
-	if err != nil {
-		return fmt.Errorf("draw %s: %w", path, err)
-	}
-	return os.WriteFile(path, picture, 0o644)
+	return os.WriteFile(path, picture(p, goal), 0o644)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"image/gif"
 	"io"
 	"os"
 	"path/filepath"
@@ -81,35 +80,5 @@ func TestDrawsAPicture(t *testing.T) {
 	}
 	if !regexp.MustCompile(`>distance to the goal 3\.143 m<`).Match(data) {
 		t.Error("the distance is not in the picture")
-	}
-}
-
-func TestDrawsAFilm(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "push.gif")
-	output(t, "draw", "--rx=-1.5", "--ry=0", "--t=2", "--gx=1", "--gy=0", "-o", path)
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	g, err := gif.DecodeAll(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(g.Image) < 5 {
-		t.Fatalf("%d frames", len(g.Image))
-	}
-	first, last := g.Image[0], g.Image[len(g.Image)-1]
-	if bytes.Equal(first.Pix, last.Pix) {
-		t.Error("nothing moves")
-	}
-	used := map[uint8]bool{}
-	for _, p := range first.Pix {
-		used[p] = true
-	}
-	for c := object; c < paints; c++ {
-		if !used[uint8(c*(shades+1)+shades)] {
-			t.Errorf("paint %d is missing from the first frame", c)
-		}
 	}
 }
