@@ -5,6 +5,8 @@ go 1.25.0
 require (
 	github.com/hanwen/go-fuse/v2 v2.12.1
 	github.com/lbotune/lbotune v0.0.0
+	github.com/lbotune/lbotune/examples/mnist-logreg v0.0.0
+	github.com/lbotune/lbotune/examples/robot-push v0.0.0
 	github.com/prometheus/common v0.71.0
 	github.com/spf13/cobra v1.10.2
 	golang.org/x/sync v0.22.0
@@ -33,4 +35,8 @@ require (
 	mvdan.cc/sh/v3 v3.13.1 // indirect
 )
 
-replace github.com/lbotune/lbotune => ../
+replace (
+	github.com/lbotune/lbotune => ../
+	github.com/lbotune/lbotune/examples/mnist-logreg => ../examples/mnist-logreg
+	github.com/lbotune/lbotune/examples/robot-push => ../examples/robot-push
+)

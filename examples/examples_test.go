@@ -83,6 +83,24 @@ func TestExamplesRun(t *testing.T) {
 	}
 }
 
+// The programs in Go are modules of their own, as a user's would be.
+func TestPrograms(t *testing.T) {
+	modules, err := filepath.Glob("*/go.mod")
+	if err != nil || len(modules) != 2 {
+		t.Fatalf("modules: %q, %v", modules, err)
+	}
+	for _, m := range modules {
+		t.Run(filepath.Dir(m), func(t *testing.T) {
+			need(t, "go")
+			cmd := exec.Command("go", "test", "-short="+strconv.FormatBool(testing.Short()), "./...")
+			cmd.Dir = filepath.Dir(m)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
 // need skips a test without a program. A module may be that of the system's Python alone, which
 // is then the one that is run.
 func need(t *testing.T, tool string) {

@@ -1,0 +1,3 @@
+module github.com/lbotune/lbotune/examples/robot-push
+
+go 1.25.0
