@@ -43,6 +43,7 @@ func (s *Study) Do(r study.Request) error {
 		return err
 	}
 	defer s.unlock()
+	s.watchOn()
 	e, err := s.state.Event(r)
 	if err == nil {
 		err = s.commit(e)
@@ -253,20 +254,35 @@ func (s *Study) end(trial int, judge func(*study.Finished, *study.Trial) error) 
 		return err
 	}
 	defer s.unlock()
-	t, err := s.state.Trial(trial)
-	switch {
-	case err != nil:
+	t, err := s.awaited(trial)
+	if err != nil || t.Done() {
 		return err
-	case t.Done():
-		return fmt.Errorf("trial %d is finished already", trial)
-	case !t.Hand:
-		return fmt.Errorf("trial %d was not handed out: lbotune runs it", trial)
 	}
 	f := study.Finished{Trial: trial, Attempt: t.NextAttempt()}
 	if err := judge(&f, t); err != nil {
 		return err
 	}
-	if err := s.commit(f); err != nil {
+	return s.finish(f)
+}
+
+// awaited is a trial that was handed out, and not told of. It may have ended with what was reported of it.
+func (s *Study) awaited(trial int) (*study.Trial, error) {
+	t, err := s.state.Trial(trial)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.Done() && !(t.Hand && t.Cut != nil && t.Cut.Attempt == t.Attempt):
+		return nil, fmt.Errorf("trial %d is finished already", trial)
+	case !t.Hand:
+		return nil, fmt.Errorf("trial %d was not handed out: lbotune runs it", trial)
+	}
+	return t, nil
+}
+
+// finish commits the end of a trial that was handed out after other events of it, and ends the study if this was the last.
+func (s *Study) finish(f study.Finished, events ...study.Event) error {
+	delete(s.reported, f.Trial)
+	if err := s.commit(append(events, f)...); err != nil {
 		return err
 	}
 	return s.close(s.state.Ending(s.elapsed()))
@@ -296,10 +312,8 @@ func (s *Study) judge(f *study.Finished, t *study.Trial, told study.Metrics) err
 		return fmt.Errorf("%s, the objective, must be told", objective)
 	}
 	f.Metrics = maps.Clone(told)
-	for name := range told {
-		if !slices.ContainsFunc(c.Metrics, func(m study.Metric) bool { return m.Name == name }) {
-			return fmt.Errorf("there is no other metric %q", name)
-		}
+	if err := known(c, told); err != nil {
+		return err
 	}
 	for _, m := range c.Metrics {
 		value, ok := told[m.Name]
@@ -322,6 +336,16 @@ func (s *Study) judge(f *study.Finished, t *study.Trial, told study.Metrics) err
 		}
 	}
 	graded(s.state, t.Values, f)
+	return nil
+}
+
+// known says which of some metrics the study has not.
+func known(c *study.Config, told study.Metrics) error {
+	for name := range told {
+		if !slices.ContainsFunc(c.Metrics, func(m study.Metric) bool { return m.Name == name }) {
+			return fmt.Errorf("there is no other metric %q", name)
+		}
+	}
 	return nil
 }
 

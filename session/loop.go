@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/layout"
-	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
@@ -31,8 +30,6 @@ type loop struct {
 
 	deadline <-chan time.Time // fires when the study's time is spent, or the last of it begins
 	late     bool             // nothing may run any more, for the study's time is over
-	pruner   *pruner.Pruner   // nil if there is none
-	watched  int              // of state.watched, what the pruner knows
 	open     int              // slots in which attempts are started
 	taken    map[int]int      // slots, by so many attempts: two only where an earlier version gave it twice
 	sharing  sharing
@@ -66,7 +63,7 @@ func newLoop(s *Study) (*loop, error) {
 	l.open = s.state.Config.Run.SlotCount()
 	l.sharing = sharing{slots: l.open, granted: map[int][]*os.File{}}
 	clear(s.running)
-	if err := errors.Join(l.rewatch(), s.teach()); err != nil {
+	if err := errors.Join(s.rewatch(), s.teach()); err != nil {
 		return nil, err
 	}
 	if !s.state.SetUp {

@@ -6,43 +6,44 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/study"
 )
 
 // rewatch makes a pruner that knows what was kept.
-func (l *loop) rewatch() (err error) {
-	l.pruner, err = l.study.state.Config.Pruner()
-	l.watch(l.study.state.Watched, true)
+func (s *Study) rewatch() (err error) {
+	s.pruner, err = s.state.Config.Pruner()
+	s.watch(s.state.Watched, true)
 	return err
 }
 
 // watchOn tells the pruner of the endings that were committed since. It knows the readings.
-func (l *loop) watchOn() { l.watch(l.study.state.Watched[l.watched:], false) }
+func (s *Study) watchOn() { s.watch(s.state.Watched[s.watched:], false) }
 
 // watchAgain tells the pruner what was kept of a trial that counts again.
-func (l *loop) watchAgain(trial int) {
-	l.watch(slices.DeleteFunc(slices.Clone(l.study.state.Watched), func(w study.Watched) bool {
+func (s *Study) watchAgain(trial int) {
+	s.watch(slices.DeleteFunc(slices.Clone(s.state.Watched), func(w study.Watched) bool {
 		return w.Reading.Trial != trial && w.Finish != trial && w.Forget != trial
 	}), true)
 }
 
 // watch tells the pruner, if there is one, of some calls, after which it knows all that there are.
-func (l *loop) watch(calls []study.Watched, readings bool) {
-	if l.pruner == nil {
+func (s *Study) watch(calls []study.Watched, readings bool) {
+	if s.pruner == nil {
 		return
 	}
 	for _, w := range calls {
 		if readings && w.Reading.Trial > 0 {
-			l.pruner.Restore(w.Reading)
+			s.pruner.Restore(w.Reading)
 		}
 		if w.Finish > 0 {
-			l.pruner.Finish(w.Finish, w.Reading.Value)
+			s.pruner.Finish(w.Finish, w.Reading.Value)
 		}
 		if w.Forget > 0 {
-			l.pruner.Forget(w.Forget)
+			s.pruner.Forget(w.Forget)
 		}
 	}
-	l.watched = len(l.study.state.Watched)
+	s.watched = len(s.state.Watched)
 }
 
 // collect takes what a running attempt has printed since, and decides. A broken limit
@@ -67,27 +68,36 @@ func (l *loop) collect(r *running, settled bool) {
 // judge gives the pruner the readings of an attempt, and keeps those that others are
 // compared with. As long as the attempt runs, the pruner may stop it.
 func (l *loop) judge(r *running, batch []study.Reading, runs bool) {
+	if r.cut {
+		return
+	}
+	events, cut := l.study.verdict(r.id, batch, runs, l.warn)
+	l.events, r.cut = append(l.events, events...), cut
+}
+
+// verdict is judge for any attempt, as events.
+func (s *Study) verdict(id layout.AttemptID, batch []study.Reading, runs bool,
+	warn func(of any, text string, args ...any)) (events []study.Event, cut bool) {
 	var keep []study.Reading
 	for _, reading := range batch {
-		if r.cut {
-			break
-		}
-		d := l.pruner.Read(l.study.state.Maximized(r.id.Trial, reading))
+		d := s.pruner.Read(s.state.Maximized(id.Trial, reading))
 		if d.Keep {
 			keep = append(keep, reading)
 		}
 		if d.Steeper > 0 {
-			l.warn("slope", "slope of [prune] does not hold; steeper ones that are seen take its place", "stated", l.study.state.Config.Prune.Slope, "trial", r.id.Trial, "step", reading.Step, "seen", d.Steeper)
+			warn("slope", "slope of [prune] does not hold; steeper ones that are seen take its place",
+				"stated", s.state.Config.Prune.Slope, "trial", id.Trial, "step", reading.Step, "seen", d.Steeper)
 		}
-		if d.Stop && runs {
-			r.cut = true
-			l.study.opts.Log.Debug("stopped early", "trial", r.id.Trial, "attempt", r.id.Attempt, "why", d.Why)
-			l.events = append(l.events, study.Cut{Trial: r.id.Trial, Attempt: r.id.Attempt, Reading: reading, Why: d.Why, Complete: d.Complete})
+		if cut = d.Stop && runs; cut {
+			s.opts.Log.Debug("stopped early", "trial", id.Trial, "attempt", id.Attempt, "why", d.Why)
+			events = append(events, study.Cut{Trial: id.Trial, Attempt: id.Attempt, Reading: reading, Why: d.Why, Complete: d.Complete})
+			break
 		}
 	}
 	if len(keep) > 0 {
-		l.events = append(l.events, study.Readings{Trial: r.id.Trial, Attempt: r.id.Attempt, Readings: keep})
+		events = append(events, study.Readings{Trial: id.Trial, Attempt: id.Attempt, Readings: keep})
 	}
+	return events, cut
 }
 
 // settling is the longest that readings wait that come several at a time. They may be

@@ -35,7 +35,7 @@ func (l *loop) serve() error {
 	if err != nil {
 		return nil // the next look tells of it; the trials go on
 	}
-	l.watchOn()
+	l.study.watchOn()
 	return l.study.fulfil(requests, l.admit, l.adapt)
 }
 
@@ -55,11 +55,15 @@ func (s *Study) serve() error {
 	if err != nil {
 		return err
 	}
+	s.watchOn()
 	return s.fulfil(requests, func(study.Event) error { return nil }, s.unlearn)
 }
 
-// unlearn has a new optimizer made after a change of what counts.
+// unlearn has a new optimizer made after a change of what counts, and tells the pruner.
 func (s *Study) unlearn(e study.Event) {
+	if e, ok := e.(study.Included); ok {
+		s.watchAgain(e.Trial)
+	}
 	switch e.(type) {
 	case study.Excluded, study.Included, study.Rerun:
 		s.opt = nil
@@ -114,9 +118,8 @@ func (l *loop) adapt(e study.Event) {
 			return
 		}
 	case study.Excluded:
-		l.watchOn()
+		l.study.watchOn()
 	case study.Included:
-		l.watchAgain(e.Trial)
 	case study.Rerun:
 		for _, n := range e.Trials {
 			l.ready = append(l.ready, layout.AttemptID{Trial: n, Attempt: l.study.state.Trials[n-1].NextAttempt()})

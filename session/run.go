@@ -131,7 +131,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
 		if l.stop == StopHere {
 			return l.fatal
 		}
-		l.watchOn()
+		l.study.watchOn()
 	}
 }
 

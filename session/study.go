@@ -8,6 +8,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -66,6 +67,9 @@ type Study struct {
 	told     int                 // finished trials that the optimizer knows
 	running  map[int]*running    // attempts under way, by trial; 0 is the setup command
 	earlier  []study.Earlier     // what was read of earlier studies and is not recorded yet
+	pruner   *pruner.Pruner      // nil if there is none, or nobody has needed it yet
+	watched  int                 // of state.Watched, what the pruner knows
+	reported map[int]*report     // of the trials that were handed out, what Report was told
 	host     string              // that we run on, for people only
 	sharer   Sharer              // nil if there is none
 	began    time.Time           // of this session, with a monotonic reading

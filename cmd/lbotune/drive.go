@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -30,8 +31,8 @@ func newDrive(g *global) *cobra.Command {
 		Short: "Let a program ask and tell over one pipe",
 		Long: `Drive reads requests from standard input, one JSON object a line, and answers each
 with one on standard output: {"do": "ask"}, {"do": "tell", "trial": 1, "value": 0.25},
-{"do": "enqueue", "params": {"x": 3}}, {"do": "best"} and {"do": "status"}. It ends when
-its input ends, or lbotune stop asks it to. STUDY may be a spec whose study has not begun:
+{"do": "report", "trial": 1, "step": 3, "value": 0.5}, {"do": "enqueue", "params": {"x": 3}},
+{"do": "best"} and {"do": "status"}. It ends when its input ends, or lbotune stop asks it to. STUDY may be a spec whose study has not begun:
 drive never runs its command. If an earlier drive handed out trials and was not told their
 results, drive hands these out again first.`,
 		Example: `  echo '{"do": "ask"}' | lbotune drive spec.toml`,
@@ -62,6 +63,7 @@ type driveRequest struct {
 	Do      string                    `json:"do"`
 	ID      json.RawMessage           `json:"id,omitempty"` // comes back with the answer
 	Trial   int                       `json:"trial"`
+	Step    *journal.Float            `json:"step"` // of a report
 	Value   *journal.Float            `json:"value"`
 	Metrics map[string]*journal.Float `json:"metrics"` // nil for a null, which is no number
 	Failed  string                    `json:"failed"`
@@ -181,6 +183,8 @@ func (d *driver) answer(ctx context.Context, line []byte, tooLong bool) (a drive
 		a, err = d.ask(ctx)
 	case "tell":
 		a, err = d.tell(r)
+	case "report":
+		a, err = d.report(r)
 	case "enqueue":
 		a, err = d.enqueue(r)
 	case "best":
@@ -188,7 +192,7 @@ func (d *driver) answer(ctx context.Context, line []byte, tooLong bool) (a drive
 	case "status":
 		a = d.status()
 	default:
-		err = usagef(`found "do": %q; allowed are "ask", "tell", "enqueue", "best" and "status"`, r.Do)
+		err = usagef(`found "do": %q; allowed are "ask", "tell", "report", "enqueue", "best" and "status"`, r.Do)
 	}
 	a.ID, a.OK = r.ID, err == nil
 	if errors.Is(err, errUsage) {
@@ -242,19 +246,64 @@ func (d *driver) tell(r driveRequest) (driveAnswer, error) {
 	if (r.Value == nil) == (r.Failed == "") {
 		return driveAnswer{}, usagef(`want either "value", a number, or "failed", the reason why there is none`)
 	}
-	others := study.Metrics{}
-	for name, v := range r.Metrics {
-		if v == nil {
-			return driveAnswer{}, usagef("found null for %s; want a number", name)
-		}
-		others[name] = float64(*v)
+	others, err := r.numbers()
+	if err != nil {
+		return driveAnswer{}, err
 	}
 	value := float64(*cmp.Or(r.Value, new(journal.Float)))
 	if err := tell(d.Study, r.Trial, value, others, r.Failed); err != nil {
 		return driveAnswer{}, asRefusal(err)
 	}
-	t := d.State().Trials[r.Trial-1]
-	return driveAnswer{Trial: t.Number, Status: string(t.Status), Reason: t.Failure.String()}, nil
+	return d.ended(r.Trial), nil
+}
+
+// numbers are the metrics that are told by their names.
+func (r driveRequest) numbers() (study.Metrics, error) {
+	metrics := study.Metrics{}
+	for name, v := range r.Metrics {
+		if v == nil {
+			return nil, usagef("found null for %s; want a number", name)
+		}
+		metrics[name] = float64(*v)
+	}
+	return metrics, nil
+}
+
+func (d *driver) ended(trial int) driveAnswer {
+	t := d.State().Trials[trial-1]
+	return driveAnswer{Trial: t.Number, Status: string(t.Status), Reason: t.Failure.String()}
+}
+
+// report takes readings of a trial under way. The answer has its status if it has ended with them.
+func (d *driver) report(r driveRequest) (driveAnswer, error) {
+	metrics, err := r.numbers()
+	if err != nil {
+		return driveAnswer{}, err
+	}
+	objective, step := d.State().Config.Objective().Name, math.NaN()
+	_, twice := metrics[objective]
+	if r.Value != nil {
+		metrics[objective] = float64(*r.Value)
+	}
+	if r.Step != nil {
+		step = float64(*r.Step)
+	}
+	switch {
+	case twice && r.Value != nil:
+		return driveAnswer{}, usagef("found two values for %s", objective)
+	case len(metrics) == 0:
+		return driveAnswer{}, usagef(`want "value", a number, or "metrics", numbers by their names`)
+	case r.Step != nil && (math.IsNaN(step) || math.IsInf(step, 0)):
+		return driveAnswer{}, usagef("found a step that is not finite; want a number")
+	}
+	over, err := d.Report(r.Trial, step, metrics)
+	switch {
+	case err != nil:
+		return driveAnswer{}, asRefusal(err)
+	case over:
+		return d.ended(r.Trial), nil
+	}
+	return driveAnswer{Trial: r.Trial}, nil
 }
 
 func (d *driver) enqueue(r driveRequest) (driveAnswer, error) {

@@ -1,0 +1,132 @@
+package session
+
+import (
+	"context"
+	"math"
+
+	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/study"
+)
+
+// report is what was reported of a trial that was handed out.
+type report struct {
+	box    *readingBox
+	picked []pick // of the metrics
+}
+
+// Report takes readings of a trial that was handed out, under way, by the names of their metrics. Those of several
+// objectives count once all have come with the same step. A step that is NaN is counted. If a rule or a limit
+// stops the trial, it has ended, and over is true: it need not be told any more, and what is told counts for nothing.
+//
+// A trial that an earlier process had begins anew with its first report.
+func (s *Study) Report(trial int, step float64, metrics study.Metrics) (over bool, err error) {
+	if err := s.lock(context.Background()); err != nil {
+		return false, err
+	}
+	defer s.unlock()
+	t, err := s.awaited(trial)
+	if err != nil || t.Done() {
+		return err == nil, err
+	}
+	c := &s.state.Config
+	if err := known(c, metrics); err != nil {
+		return false, err
+	}
+	r, err := s.reportOf(t)
+	if err != nil {
+		return false, err
+	}
+	for i, m := range c.Metrics {
+		if v, ok := metrics[m.Name]; ok {
+			r.box.add(parser.Reading{Metric: i, Step: step, HasStep: !math.IsNaN(step), Value: v})
+			r.picked[i].add(v, m.Rule.Pick)
+		}
+	}
+	r.box.complete()
+	batch, measured, cut, _ := r.box.take(true)
+	id := layout.AttemptID{Trial: trial, Attempt: t.NextAttempt()}
+	events, _ := s.verdict(id, batch, true, func(_ any, text string, args ...any) { s.opts.Log.Warn(text, args...) })
+	if len(measured) > 0 {
+		events = append(events, study.Measured{Trial: id.Trial, Attempt: id.Attempt, Measurements: measured})
+	}
+	for _, e := range events {
+		if e, ok := e.(study.Cut); ok {
+			cut = &e
+		}
+	}
+	if cut == nil {
+		return false, s.commit(events...)
+	}
+	if cut.Metric != "" {
+		cut.Trial, cut.Attempt = id.Trial, id.Attempt
+		events = append(events, *cut)
+	}
+	return true, s.finish(stopped(s.state, t, cut, r.partial(c)), events...)
+}
+
+// reportOf is what was reported of a trial, by this process.
+func (s *Study) reportOf(t *study.Trial) (*report, error) {
+	if s.pruner == nil {
+		if err := s.rewatch(); err != nil {
+			return nil, err
+		}
+	}
+	r := s.reported[t.Number]
+	if r == nil {
+		if n := t.NextAttempt(); t.Seen || t.MeasuredBy(n) > 0 {
+			why := &study.Failure{Kind: study.FailInterrupted, Text: errStopped.Error()}
+			if err := s.commit(study.Ended{Trial: t.Number, Attempt: n, Failure: why}); err != nil {
+				return nil, err
+			}
+		}
+		c := &s.state.Config
+		r = &report{newBox(c, t, t.NextAttempt()), make([]pick, len(c.Metrics))}
+		s.reported[t.Number] = r
+	}
+	s.watchOn()
+	return r, nil
+}
+
+// partial is the value of each metric, as far as the trial has come.
+func (r *report) partial(c *study.Config) study.Metrics {
+	metrics := study.Metrics{}
+	for i, m := range c.Metrics {
+		if r.picked[i].n > 0 {
+			metrics[m.Name] = r.picked[i].value
+		}
+	}
+	return metrics
+}
+
+// stopped is the end of a trial that was handed out and is stopped early.
+func stopped(st *study.State, t *study.Trial, cut *study.Cut, partial study.Metrics) study.Finished {
+	o := prunedOutcome(&st.Config, cut, outcome{partial: partial})
+	f := study.Finished{Trial: t.Number, Attempt: cut.Attempt, Status: optimizer.Failed, Failure: o.failure}
+	switch {
+	case o.failure == nil:
+		f.Metrics = o.metrics
+		graded(st, t.Values, &f)
+	case o.failure.Kind == study.FailPruned:
+		f.Status, f.Metrics = optimizer.Pruned, o.metrics
+	}
+	return f
+}
+
+// pick is which of several readings counts.
+type pick struct {
+	n     int
+	value float64
+}
+
+func (p *pick) add(v float64, how string) {
+	p.n++
+	better := math.IsNaN(p.value) || how == "min" && v < p.value || how == "max" && v > p.value
+	switch {
+	case how == "mean":
+		p.value += (v - p.value) / float64(p.n)
+	case p.n == 1, how == "" || how == "last", how != "first" && better:
+		p.value = v
+	}
+}
