@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -232,9 +233,14 @@ func (c *Config) Resource() string {
 // Duration is a time.Duration written as text, such as "5m0s".
 type Duration time.Duration
 
-// UnmarshalText reads time.Duration's notation, before which there may be days: "2d", "1d12h".
+// spaced is a number and its unit; units are as people write them, the longer words first.
+var spaced = regexp.MustCompile(`^([\d.]+) +([a-z]+)$`)
+var units = strings.NewReplacer("days", "d", "day", "d", "hours", "h", "hour", "h", "hrs", "h", "hr", "h",
+	"minutes", "m", "minute", "m", "mins", "m", "min", "m", "seconds", "s", "second", "s", "secs", "s", "sec", "s")
+
+// UnmarshalText reads time.Duration's notation, before which there may be days: "2d", "1d12h", "1 hour".
 func (d *Duration) UnmarshalText(b []byte) error {
-	days, rest, found := strings.Cut(string(b), "d")
+	days, rest, found := strings.Cut(units.Replace(spaced.ReplaceAllString(string(b), "$1$2")), "d")
 	if !found {
 		days, rest = "0", days
 	}

@@ -265,3 +265,21 @@ func TestRenderSetup(t *testing.T) {
 		})
 	}
 }
+
+// Durations are read as people write them.
+func TestDurations(t *testing.T) {
+	for text, want := range map[string]string{
+		"90s": "1m30s", "2h30m": "2h30m0s", "1d12h": "36h0m0s", "2d": "48h0m0s", "1.5h": "1h30m0s", "250ms": "250ms", "5us": "5µs",
+		"1 hour": "1h0m0s", "2 hours": "2h0m0s", "1 h": "1h0m0s", "90 minutes": "1h30m0s", "1 minute": "1m0s", "10 secs": "10s",
+		"10 seconds": "10s", "1 second": "1s", "2 days": "48h0m0s", "1day2hrs": "26h0m0s", "1hr": "1h0m0s", "5mins": "5m0s", "1 sec": "1s",
+		"5": "", "one hour": "", "1 month": "", "hour": "", "": "", "1 day -2h": "", "5 m s": "", "1 2h": "", "1 h 30 min": "", "1 houry": "",
+	} {
+		t.Run(text, func(t *testing.T) {
+			var d study.Duration
+			err := d.UnmarshalText([]byte(text))
+			if got := d.String(); err == nil && got != want || err != nil && want != "" {
+				t.Errorf("%q is %v, %v; want %s", text, got, err, want)
+			}
+		})
+	}
+}
