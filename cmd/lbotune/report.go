@@ -100,7 +100,7 @@ func writeReport(w io.Writer, studies []*report.Study, format, plot string) erro
 	case "md":
 		return s.Markdown(w)
 	case "json":
-		return printJSON(w, s.Complete())
+		return printJSON(w, s)
 	case "svg":
 		draw := func() (string, error) { return s.SVG(plot) }
 		if len(studies) > 1 {

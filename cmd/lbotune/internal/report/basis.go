@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -38,14 +39,7 @@ func basisOf(p spaces.Param) basis {
 	if m := len(b.levels) - 1; !b.ranked || m < b.n {
 		b.n = m
 	}
-	b.table = make([][]float64, len(b.levels))
-	for l, u := range b.levels {
-		if !b.ranked {
-			u = (float64(l) + 0.5) / float64(len(b.levels))
-		}
-		b.table[l] = bends(u, b.n)
-	}
-	b.orthonormalize()
+	b.tabulate(b.levels)
 	return b
 }
 
@@ -64,17 +58,16 @@ const grid = 1024
 
 var smooth = sync.OnceValue(func() basis {
 	b := basis{n: mostFunctions, ranked: true}
-	for g := range grid {
-		b.table = append(b.table, bends((float64(g)+0.5)/grid, b.n))
-		b.odds = append(b.odds, 1.0/grid)
-	}
-	b.orthonormalize()
+	var at []float64
+	at, b.odds = b.places(grid)
+	b.tabulate(at)
 	return b
 })
 
-// orthonormalize is Gram and Schmidt's, and leaves the constant out. A function of which nothing
-// is left becomes 0.
-func (b *basis) orthonormalize() {
+// tabulate makes the functions orthonormal as Gram and Schmidt do, and leaves the constant out. One of
+// which nothing is left becomes 0.
+func (b *basis) tabulate(at []float64) {
+	b.table = lists.Map(at, func(u float64) []float64 { return bends(u, b.n) })
 	inner := func(k, j int) (sum float64) {
 		for l, row := range b.table {
 			sum += b.odds[l] * row[k] * row[j]
@@ -116,17 +109,16 @@ func (b *basis) shares(s float64) (lambda, slope []float64) {
 	lambda, slope = make([]float64, b.n), make([]float64, b.n)
 	sum, logs := 0.0, 0.0
 	for k := range lambda {
-		if !b.ranked {
-			lambda[k] = 1 / float64(b.n)
-			continue
+		lambda[k] = 1
+		if b.ranked {
+			lambda[k] = math.Pow(float64(k+1), -s)
 		}
-		lambda[k] = math.Pow(float64(k+1), -s)
 		sum += lambda[k]
 		logs += lambda[k] * math.Log(float64(k+1))
 	}
 	for k := range lambda {
+		lambda[k] /= sum
 		if b.ranked {
-			lambda[k] /= sum
 			slope[k] = lambda[k] * (logs/sum - math.Log(float64(k+1)))
 		}
 	}

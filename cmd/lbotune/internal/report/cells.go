@@ -19,7 +19,7 @@ const cellWidth, cellHeight, dotsWide, dotsHigh = 6.0, 12.0, 2, 4
 // cells is a picture in characters.
 type cells struct {
 	Cells
-	rows [][]cell
+	all []cell // row after row
 }
 
 type cell struct {
@@ -27,18 +27,11 @@ type cell struct {
 	class      string
 }
 
-func (c Cells) picture(rows int) *cells {
-	p := &cells{Cells: c}
-	for range rows {
-		p.rows = append(p.rows, make([]cell, c.Columns))
-	}
-	return p
-}
-
 // at is the cell at a place, one of no picture beyond its edges.
 func (p *cells) at(x, y float64) *cell {
-	if row, col := int(y/cellHeight), int(x/cellWidth); y >= 0 && row < len(p.rows) && x >= 0 && col < p.Columns {
-		return &p.rows[row][col]
+	row, col := int(y/cellHeight), int(x/cellWidth)
+	if i := row*p.Columns + col; y >= 0 && i < len(p.all) && x >= 0 && col < p.Columns {
+		return &p.all[i]
 	}
 	return &cell{}
 }
@@ -129,7 +122,7 @@ func (p *cells) dot(class string, x, y, _ float64) {
 }
 
 // heat shades what lies between the axes by the model's mean: dark is good.
-func (p *cells) heat(a axis, m Map, left, top, w, h float64) {
+func (p *cells) heat(a axis, m Picture, left, top, w, h float64) {
 	for y := top + 1; y < top+h; y += cellHeight / 2 {
 		for x := left + 1; x < left+w; x += cellWidth / 2 {
 			at := func(f float64) int { return min(int(f*float64(m.Size)), m.Size-1) }
@@ -148,8 +141,8 @@ var ascii = map[rune]rune{'●': '@', '·': '.', '█': '#', '▓': '*', '▒': 
 
 func (p *cells) String() string {
 	var b strings.Builder
-	for _, row := range p.rows {
-		last, line := 0, strings.Builder{}
+	for row := range slices.Chunk(p.all, p.Columns) {
+		line := ""
 		for _, c := range row {
 			r, dots := c.char, c.dots
 			switch {
@@ -168,12 +161,9 @@ func (p *cells) String() string {
 			if colour := p.colour(c.class); p.Colours && colour != "" && r != ' ' {
 				text = "\x1b[" + colour + "m" + text + "\x1b[0m"
 			}
-			line.WriteString(text)
-			if r != ' ' {
-				last = line.Len()
-			}
+			line += text
 		}
-		b.WriteString(line.String()[:last] + "\n")
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return b.String()
 }

@@ -70,7 +70,7 @@ func comparison(studies []*Study) (cards []card, picture string) {
 				again = "; of several studies with the same settings and seed, only the first counts and is drawn"
 			}
 		}
-		rows.add("", link(s.key+"head", clean(s.Name, 60)), plain(strconv.FormatUint(s.Seed, 10)), plain(strconv.Itoa(len(s.Trials))), plain(best), plain(same))
+		rows.add("", link(s.Key+"head", clean(s.Name, 60)), plain(strconv.FormatUint(s.Seed, 10)), plain(strconv.Itoa(len(s.Trials))), plain(best), plain(same))
 	}
 	ends := lists.Map(groups, func(g group) []float64 {
 		return lists.Map(g.courses, func(course []float64) float64 { return course[budget-1] })

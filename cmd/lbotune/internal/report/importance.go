@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -63,28 +62,25 @@ type Interval struct {
 	High  float64 `json:"high"`
 }
 
-// order lists the parameters by their total share, the largest first.
-func (im *Importance) order() []int {
-	out := make([]int, len(im.Params))
-	for i := range out {
-		out[i] = i
-	}
-	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(im.Params[b].Total.Value, im.Params[a].Total.Value) })
-	return out
-}
-
 // order is that of what matters to the first objective of which that is known, or else that in
 // which the n parameters come.
 func (m *Model) order(n int) []int {
-	if m != nil && m.Importance != nil {
-		return m.Importance.order()
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
 	}
-	return (&Importance{Params: make([]ParamRow, n)}).order()
+	if m != nil && m.Importance != nil {
+		of := m.Importance.Params
+		slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(of[b].Total.Value, of[a].Total.Value) })
+	}
+	return out
 }
 
 // Ranked are the parameters, that with the largest part in the variance first.
 func (im *Importance) Ranked() []ParamRow {
-	return lists.Map(im.order(), func(i int) ParamRow { return im.Params[i] })
+	out := slices.Clone(im.Params)
+	slices.SortStableFunc(out, func(a, b ParamRow) int { return cmp.Compare(b.Total.Value, a.Total.Value) })
+	return out
 }
 
 // Importances are those of all objectives of which it is known what matters.
@@ -109,18 +105,6 @@ func (im *Importance) scale() string {
 		return " of the logarithm"
 	}
 	return ""
-}
-
-// Idle names the parameters that hardly matter where the objective is good: of which less than
-// 5 % is likely.
-func (im *Importance) Idle() []string {
-	var out []string
-	for _, r := range im.Params {
-		if !r.Never && r.Good.High < 0.05 {
-			out = append(out, r.Param)
-		}
-	}
-	return out
 }
 
 // remarks name the parameters that seem to change nothing: the length scales of the optimizer's model,
@@ -149,7 +133,13 @@ func (im *Importance) said(to string) []string {
 	if rows[0].First < 0.9 && len(rows) > 1 {
 		out[0] = fmt.Sprintf("It is %s or %s that matters most%s: %.0f %% likely %s, and then %s.", rows[0].Param, rows[1].Param, to, 100*rows[0].First, rows[0].Param, what)
 	}
-	if idle := im.Idle(); len(idle) > 0 {
+	var idle []string
+	for _, r := range im.Params {
+		if !r.Never && r.Good.High < 0.05 {
+			idle = append(idle, r.Param)
+		}
+	}
+	if len(idle) > 0 {
 		out = append(out, fmt.Sprintf("In the best tenth of the space less than 5 %% of %s is left to %s: what the best trial has will do.", im.Variance(), strings.Join(idle, ", ")))
 	}
 	return out

@@ -218,7 +218,7 @@ func TestImportance(t *testing.T) {
 		t.Fatalf("no model: %s %+v", s.NoModel, s.Model)
 	}
 	im := s.Model.Importance
-	if order := im.order(); !slices.Equal(order, []int{0, 1, 2}) || math.Abs(im.Params[0].Main.Value-16.0/17) > 0.05 || im.Params[2].Total.Value > 0.05 {
+	if order := s.Model.order(3); !slices.Equal(order, []int{0, 1, 2}) || math.Abs(im.Params[0].Main.Value-16.0/17) > 0.05 || im.Params[2].Total.Value > 0.05 {
 		t.Errorf("%+v", im.Params)
 	}
 	total := 0.0

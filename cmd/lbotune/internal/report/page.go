@@ -63,19 +63,12 @@ type whole struct {
 
 // body is a study as the page has it, of parts that can be replaced.
 type body struct {
-	Key, Name string
-	Control   *Study // if it can be steered
-	Parts     []part
-	Large     bool // so that it is drawn as far as it is seen
+	*Study
+	Parts []part
 }
 
-func (s *Study) body(parts []part) body {
-	b := body{Key: s.key, Name: clean(s.Name, 120), Parts: parts, Large: len(s.shown) > 500}
-	if s.live.Control {
-		b.Control = s
-	}
-	return b
-}
+// Large says that the page is drawn as far as it is seen.
+func (s *Study) Large() bool { return len(s.shown) > 500 }
 
 // panel holds the details of a trial.
 type panel struct {
@@ -104,11 +97,11 @@ func HTML(w io.Writer, studies []*Study) error {
 	page := whole{Title: "lbotune: " + clean(strings.Join(names, ", "), 80)}
 	if len(studies) > 1 {
 		for i, s := range studies {
-			s.key = string(rune('a'+i%26)) + strconv.Itoa(i) + "-"
+			s.Key = string(rune('a'+i%26)) + strconv.Itoa(i) + "-"
 		}
 		page.Compare, _ = comparison(studies)
 	}
-	page.Studies = lists.Map(studies, func(s *Study) body { return s.body(append(s.drawn(true, true), s.panels()...)) })
+	page.Studies = lists.Map(studies, func(s *Study) body { return body{s, append(s.drawn(true, true), s.panels()...)} })
 	return pages.Execute(w, page)
 }
 
@@ -133,7 +126,7 @@ func (s *Study) drawn(often, others bool) (out []part) {
 	}
 	for _, p := range cards {
 		if now := p.is&quick != 0; now && often || !now && others {
-			out = append(out, part{s.key + p.name, "cards", render("card", s.card(p))})
+			out = append(out, part{s.Key + p.name, "cards", render("card", s.card(p))})
 		}
 	}
 	return out
@@ -142,7 +135,7 @@ func (s *Study) drawn(often, others bool) (out []part) {
 // panels are the parts that have the details of the trials.
 func (s *Study) panels() []part {
 	return lists.Map(s.shown, func(t *Trial) part {
-		if t.drawn == "" || !s.live.On {
+		if t.drawn == "" || !s.Live.On {
 			t.drawn = render("trial", s.panel(t))
 		}
 		return part{s.Anchor(t.Number), "trials", t.drawn}
@@ -151,19 +144,19 @@ func (s *Study) panels() []part {
 
 // head is the part that stands above the cards.
 func (s *Study) head() part {
-	return part{s.key + "head", "top", render("head", map[string]any{"Key": s.key, "Home": s.live.Home, "Study": s, "Tiles": s.tiles()})}
+	return part{s.Key + "head", "top", render("head", s)}
 }
 
 // card draws one, which is hidden while there is nothing to show.
 func (s *Study) card(p plot) card {
 	pictures := p.pictures(s)
-	c := card{ID: s.key + p.name, Title: p.title, Note: p.note, Wide: p.is&wide != 0 || len(pictures) > 1, Body: strings.Join(pictures, "")}
+	c := card{ID: s.Key + p.name, Title: p.title, Note: p.note, Wide: p.is&wide != 0 || len(pictures) > 1, Body: strings.Join(pictures, "")}
 	if len(pictures) > 1 {
 		c.Body = `<div class="many">` + c.Body + `</div>`
 	}
-	if m := s.Model; s.Running && s.live.On && m != nil && p.is&modelled != 0 {
+	if m := s.Model; s.Running && s.Live.On && m != nil && p.is&modelled != 0 {
 		c.Age, c.At = fmt.Sprintf("model of %d trials", m.values), m.at
-	} else if s.Running && s.live.On && p.is&quick == 0 {
+	} else if s.Running && s.Live.On && p.is&quick == 0 {
 		c.Age, c.At = fmt.Sprintf("%d trials", len(s.Trials)), s.read
 	}
 	return c
@@ -174,8 +167,8 @@ func (s *Study) Aim() string {
 	return strings.Join(lists.Map(s.state.Config.Objectives(), func(o study.Metric) string { return string(o.Direction) + " " + o.Name }), ", ")
 }
 
-// tiles are the figures on top.
-func (s *Study) tiles() [][2]string {
+// Tiles are the figures on top.
+func (s *Study) Tiles() [][2]string {
 	f, out := s.figures, [][2]string{}
 	add := func(shown bool, value, name string) {
 		if shown {
@@ -192,8 +185,9 @@ func (s *Study) tiles() [][2]string {
 		trials += " of " + strconv.Itoa(s.Budget)
 	}
 	add(true, trials, "trials")
-	for i, n := range []int{f.Infeasible, f.Failed, f.Pruned, f.Excluded, f.Outside, len(f.Unfinished)} {
-		add(n > 0, strconv.Itoa(n), standings[i+1])
+	count := s.count()
+	for _, standing := range standings[1:] {
+		add(count[standing] > 0, strconv.Itoa(count[standing]), standing)
 	}
 	add(true, Took(f.Elapsed), "time")
 	add(f.Left > 0, "≈ "+Took(f.Left), "left")
@@ -298,10 +292,10 @@ func (s *Study) besideBest(t *Trial) string {
 }
 
 // Anchor names the place of a trial on the page.
-func (s *Study) Anchor(trial int) string { return "t" + s.key + strconv.Itoa(trial) }
+func (s *Study) Anchor(trial int) string { return "t" + s.Key + strconv.Itoa(trial) }
 
 func (s *Study) panel(t *Trial) panel {
-	p := panel{Trial: t, Live: s.live, ID: s.Anchor(t.Number), Title: fmt.Sprintf("Trial %d, %s", t.Number, t.Standing)}
+	p := panel{Trial: t, Live: s.Live, ID: s.Anchor(t.Number), Title: fmt.Sprintf("Trial %d, %s", t.Number, t.Standing)}
 	add := func(name, text string) { p.Rows = append(p.Rows, [2]string{clean(name, 200), clean(text, 400)}) }
 	tip := []string{p.Title}
 	if t.Value != nil {
@@ -339,7 +333,7 @@ func (s *Study) panel(t *Trial) panel {
 		}
 	}
 	p.Tip = strings.Join(tip, "\n")
-	if s.live.Control {
+	if s.Live.Control {
 		like := map[string]string{}
 		for _, a := range t.Values {
 			like[a.Name] = a.Value.Text()

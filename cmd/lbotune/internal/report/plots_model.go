@@ -30,7 +30,7 @@ func (s *Study) slices() []string {
 }
 
 // slice draws the model's band and mean, and the places that are ruled out.
-func (c *chart) slice(sl Slice) {
+func (c *chart) slice(sl Picture) {
 	mean := c.series(sl.Places, sl.Mean)
 	for k, v := range sl.Mean {
 		if v < c.y.lo || v > c.y.hi {
@@ -58,14 +58,14 @@ func (s *Study) maps2D() []string {
 	var out []string
 	for _, o := range s.objectives() {
 		for _, m := range o.Maps {
-			x, title := s.axes[m.x], fmt.Sprintf("The model over %s and %s", m.X, m.Y)
+			x, title := s.axes[m.free[0]], fmt.Sprintf("The model over %s and %s", m.X, m.Y)
 			x.room = 48
 			if s.state.Config.Several() {
 				title = fmt.Sprintf("The model of %s over %s and %s", o.Objective, m.X, m.Y)
 				x.scale += ": " + o.Objective
 			}
-			at := func(t *Trial) (x, y float64) { return t.ifValued(t.places[m.x], t.places[m.y]) }
-			out = append(out, s.scatter(title, 320, 250, x, s.axes[m.y], at, func(c *chart) {
+			at := func(t *Trial) (x, y float64) { return t.ifValued(t.places[m.free[0]], t.places[m.free[1]]) }
+			out = append(out, s.scatter(title, 320, 250, x, s.axes[m.free[1]], at, func(c *chart) {
 				c.heat(axisOf("", m.Mean, o.axis.better), m, c.px(0), c.py(1), c.px(1)-c.px(0), c.py(0)-c.py(1))
 			}))
 		}

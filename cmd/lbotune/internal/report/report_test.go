@@ -474,9 +474,10 @@ func fixedModel() *Model {
 		{"x", Interval{0.2, 0.1, 0.3}, Interval{0.7, 0.6, 0.8}, Interval{0.8, 0.7, 0.9}, Interval{0.6, 0.4, 0.8}, 0.95, false},
 		{"kind", Interval{0.1, -0.1, 0.2}, Interval{0.1, 0, 0.3}, Interval{0.2, 0.1, 0.3}, Interval{0.1, 0, 0.2}, 0.05, false}}}}}
 	for _, p := range []string{"x", "kind"} {
-		m.Slices = append(m.Slices, Slice{p, []float64{0, 0.5, 1}, []float64{0.6, 0.5, 0.7}, []float64{0.5, 0.45, 0.5}, []float64{0.8, 0.6, 0.9}, []bool{false, false, true}})
+		m.Slices = append(m.Slices, Picture{Param: p, Places: []float64{0, 0.5, 1}, Mean: []float64{0.6, 0.5, 0.7},
+			Low: []float64{0.5, 0.45, 0.5}, High: []float64{0.8, 0.6, 0.9}, Ruled: []bool{false, false, true}})
 	}
-	m.Maps = []Map{{X: "x", Y: "kind", Size: 2, Mean: []float64{0.5, 0.6, 0.7, 0.8}, SD: []float64{0, 0.1, 0.2, 0.3}, Ruled: []bool{false, false, false, true}, y: 1}}
+	m.Maps = []Picture{{X: "x", Y: "kind", Size: 2, Mean: []float64{0.5, 0.6, 0.7, 0.8}, SD: []float64{0, 0.1, 0.2, 0.3}, Ruled: []bool{false, false, false, true}, free: []int{0, 1}}}
 	return m
 }
 
@@ -637,7 +638,8 @@ func TestManyParameters(t *testing.T) {
 		}
 	}
 	left := s.Trials[slices.IndexFunc(s.Trials, func(t *Trial) bool { return !t.shown })]
-	if before := left.Command; before != "" || s.Complete() != s || left.Command != command {
+	data, err := json.Marshal(left)
+	if err != nil || left.Command != "" || !strings.Contains(string(data), `"command":"`+command+`"`) {
 		t.Error("as JSON, and there alone, all trials have their command")
 	}
 }
@@ -761,7 +763,7 @@ func TestComparisonTakesWhatCounts(t *testing.T) {
 		t.Errorf("the first trial seems to be better than the best: %s", got)
 	}
 	for want, s := range map[string]*Study{"best loss, trial 2": a, "best loss, trial 2, over a limit": limited(2, 0.1, 0.15)} {
-		if got := s.tiles()[0][1]; got != want {
+		if got := s.Tiles()[0][1]; got != want {
 			t.Errorf("the tile of the best says %q, want %q", got, want)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"os"
-	"slices"
 	"sync"
 	"time"
 )
@@ -116,7 +115,7 @@ func (v *Server) Run(ctx context.Context) error {
 func (v *Server) draw(src Source, changed bool) {
 	old := v.study // which nobody else replaces
 	s := after(src, old)
-	s.live = served{On: true, Home: v.home, Logs: src.Log != nil, Control: v.Control != nil}
+	s.Live = served{On: true, Home: v.home, Logs: src.Log != nil, Control: v.Control != nil}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if old != nil && old.ID != s.ID { // another study is in its place
@@ -164,9 +163,9 @@ func (v *Server) deepen(ctx context.Context) {
 		seen = changes
 		begun, sent := spent(), 0
 		if src, err := v.load(); err == nil { // else it is told elsewhere
-			live, running := s.live, s.Running
+			live, running := s.Live, s.Running
 			s = of(src)
-			s.live = live
+			s.Live = live
 			if !running || old == nil || len(s.ranked)*5 >= old.values*6 || !s.take(old, "") {
 				s.ask(ctx)
 			}
@@ -202,7 +201,7 @@ func (v *Server) Handler(token string, hosts ...string) http.Handler {
 func (v *Server) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", v.answer("text/html; charset=utf-8", func(s *Study, now *shown) ([]byte, error) {
-		page := whole{Title: "lbotune: " + clean(s.Name, 80), Feed: now.feed(), Studies: []body{s.body(now.pieces())}}
+		page := whole{Title: "lbotune: " + clean(s.Name, 80), Feed: now.feed(), Studies: []body{{s, now.pieces()}}}
 		return []byte(render("page", page)), nil
 	}))
 	mux.HandleFunc("GET /events", v.events)
@@ -216,7 +215,8 @@ func (v *Server) mux() *http.ServeMux {
 		v.mu.Lock()
 		s.take(v.model, v.noModel)
 		v.mu.Unlock()
-		return s.text()
+		text, err := json.Marshal(s)
+		return append(text, '\n'), err
 	}))
 	mux.HandleFunc("GET /metrics", v.answer("text/plain; version=0.0.4; charset=utf-8", prometheus))
 	if v.Control != nil {
@@ -268,47 +268,13 @@ func (v *Server) answer(kind string, write func(*Study, *shown) ([]byte, error))
 	}
 }
 
-// text is all of a study as JSON. It is made trial by trial: the descriptions of all would take several
-// times the text.
-func (s *Study) text() ([]byte, error) {
-	others := *s
-	others.Trials = []*Trial{}
-	frame, err := json.Marshal(&others)
-	if err != nil {
-		return nil, err
-	}
-	const list = `"trials":[`
-	before, after, _ := bytes.Cut(frame, []byte(list))
-	text := append(slices.Clone(before), list...)
-	for i, t := range s.Trials {
-		one := *t
-		if !t.shown {
-			s.describe(&one)
-		}
-		line, err := json.Marshal(&one)
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = append(text, line...)
-	}
-	return append(append(text, after...), '\n'), nil
-}
-
 // prometheus writes the study's figures in the text format of Prometheus.
 func prometheus(s *Study, _ *shown) ([]byte, error) {
-	count := map[string]int{}
-	for _, t := range s.Trials {
-		count[t.Standing]++
-	}
 	var best map[string]float64
 	if s.Best > 0 {
 		best = map[string]float64{"Value": s.figures.Value}
 	}
 	var b bytes.Buffer
-	err := texts.ExecuteTemplate(&b, "prometheus", map[string]any{"Study": s, "Best": best, "Count": count,
-		"Standings": standings})
+	err := texts.ExecuteTemplate(&b, "prometheus", map[string]any{"Study": s, "Best": best, "Count": s.count(), "Standings": standings})
 	return b.Bytes(), err
 }

@@ -661,7 +661,7 @@ func TestAPI(t *testing.T) {
 	}
 	s := of(v.study.src)
 	s.take(v.model, v.noModel)
-	whole, err := json.Marshal(s.Complete())
+	whole, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
 	}

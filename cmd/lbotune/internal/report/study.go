@@ -1,8 +1,10 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"io"
 	"math"
 	"reflect"
@@ -67,11 +69,11 @@ type Study struct {
 	// order.
 	ranked, shown []*Trial
 	axes          []axis // of the parameters
-	live          served
+	Live          served `json:"-"`
 	cells         *Cells   // to draw pictures in characters
 	own           []string // remarks without those of the model
 	read          time.Time
-	key           string // parts the trials of several studies on one page
+	Key           string `json:"-"` // parts the trials of several studies on one page
 }
 
 // Trial is what is shown of a trial, beside what is known of it.
@@ -89,6 +91,7 @@ type Trial struct {
 	Command   string                   `json:"command,omitempty"`
 	Output    string                   `json:"output,omitempty"`
 
+	src    *Source
 	best   bool
 	shown  bool // it is drawn
 	seen   seen
@@ -207,7 +210,7 @@ func after(src Source, older *Study) *Study {
 			}
 		}
 		if t.drawn == "" {
-			s.describe(t)
+			t.describe()
 		}
 		if older == nil {
 			s.locate(t)
@@ -245,7 +248,7 @@ func (s *Study) take(m *Model, none string) bool {
 }
 
 func (s *Study) trial(t *study.Trial) *Trial {
-	out := &Trial{Trial: t, Standing: s.state.StandingOf(t), Why: t.Note.Why, Lipschitz: boundsOf(s.state, t), Course: t.Measurements, Seconds: t.Took.Seconds()}
+	out := &Trial{Trial: t, src: &s.src, Standing: s.state.StandingOf(t), Why: t.Note.Why, Lipschitz: boundsOf(s.state, t), Course: t.Measurements, Seconds: t.Took.Seconds()}
 	if v := t.Value; t.Done() && t.Status != optimizer.Failed && finite(v) {
 		out.Value = &v
 	}
@@ -265,9 +268,24 @@ func ResultAttempt(t *study.Trial) int {
 	return max(t.Attempt, 1)
 }
 
+// MarshalJSON implements json.Marshaler. A trial that is not drawn is described for this alone: the
+// descriptions of all would take several times the text.
+func (t *Trial) MarshalJSON() ([]byte, error) {
+	type fields Trial
+	all := *t
+	if !t.shown {
+		all.describe()
+	}
+	var b bytes.Buffer
+	to := json.NewEncoder(&b)
+	to.SetEscapeHTML(false) // which is up to who has it written
+	err := to.Encode((*fields)(&all))
+	return b.Bytes(), err
+}
+
 // describe adds what takes the most room.
-func (s *Study) describe(t *Trial) {
-	src := &s.src
+func (t *Trial) describe() {
+	src := t.src
 	if src.Command != nil {
 		t.Command = src.Command(t.Trial)
 	}
@@ -288,20 +306,18 @@ func (s *Study) locate(t *Trial) {
 	}
 }
 
-// Complete adds to the trials that are not drawn what those that are have: their commands and
-// outputs.
-func (s *Study) Complete() *Study {
-	for _, t := range s.Trials {
-		if !t.shown {
-			s.describe(t)
-		}
-	}
-	return s
-}
-
 // infeasible is the standing of a trial that succeeded and breaks a limit, outside that of one whose values
 // today's ranges no longer hold.
 const infeasible, outside = "infeasible", "out of range"
+
+// count says how many trials have each standing.
+func (s *Study) count() map[string]int {
+	out := map[string]int{}
+	for _, t := range s.Trials {
+		out[t.Standing]++
+	}
+	return out
+}
 
 // standings are all that a trial can have.
 var standings = []string{"succeeded", infeasible, "failed", "pruned", "excluded", outside, "unfinished"}

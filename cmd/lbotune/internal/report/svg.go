@@ -159,7 +159,7 @@ type canvas interface {
 	// path is in parts where places are not a number; the values are those of another scale.
 	path(class string, places [][2]float64, values ...float64)
 	dot(class string, x, y, r float64)
-	heat(a axis, m Map, x, y, w, h float64)
+	heat(a axis, m Picture, x, y, w, h float64)
 	link(to string, draw func())
 	String() string
 }
@@ -175,10 +175,10 @@ type chart struct {
 
 // chart begins a picture, which says in words what it shows.
 func (s *Study) chart(title string, width, height float64, x, y axis) *chart {
-	c := &chart{width: width, height: height, left: 58, right: 12 + x.room, top: 10, bottom: 36, x: x, y: y, key: s.key}
+	c := &chart{width: width, height: height, left: 58, right: 12 + x.room, top: 10, bottom: 36, x: x, y: y, key: s.Key}
 	if s.cells != nil {
 		rows := 3 + int(math.Ceil(height/cellHeight))
-		c.canvas = s.cells.picture(rows)
+		c.canvas = &cells{*s.cells, make([]cell, rows*s.cells.Columns)}
 		c.width, c.height, c.left, c.top = float64(s.cells.Columns)*cellWidth, float64(rows)*cellHeight, 11*cellWidth, 2.5*cellHeight
 		c.canvas.text("title", 0, 4, clean(title, s.cells.Columns))
 		c.canvas.text("label", 0, cellHeight+4, clean(y.label+y.scale, s.cells.Columns))
@@ -307,7 +307,7 @@ func (b *svg) dot(class string, x, y, r float64) {
 
 // heat draws a map, and beside it which value has which color: a band of values has one, the
 // dark end of which is good; the more uncertain, the paler. What is ruled out is hatched.
-func (b *svg) heat(a axis, m Map, x, y, w, h float64) {
+func (b *svg) heat(a axis, m Picture, x, y, w, h float64) {
 	palette := color.Palette{color.NRGBA{0xd5, 0x5e, 0x00, 0xff}}
 	for band := range heatBands {
 		for pale := range heatPales {

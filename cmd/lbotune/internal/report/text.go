@@ -20,11 +20,12 @@ var texts = template.Must(template.New("texts").Funcs(template.FuncMap{
 		return strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "'", "*", `\*`, "_", `\_`, "[", `\[`).Replace(clean(s, most))
 	},
 	"percent": Interval.percent,
+	"words":   func(s *Study) string { return strings.Join(s.words(), " ") },
 }).Parse(textTemplates))
 
 // Markdown writes the page's text.
 func (s *Study) Markdown(w io.Writer) error {
-	return texts.ExecuteTemplate(w, "markdown", map[string]any{"Study": s, "Tiles": s.tiles(), "Words": strings.Join(s.words(), " ")})
+	return texts.ExecuteTemplate(w, "markdown", s)
 }
 
 // Percent is a share in whole per cent, which is never -0.

@@ -559,7 +559,7 @@ func judge(t *testing.T, p problem, method string, n int, noise float64, peer fu
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(total[j], total[i]) })
 	if total[order[0]] >= 2*total[order[1]] {
 		out.clear = 1
-		if im.order()[0] == order[0] {
+		if im.Ranked()[0].Param == im.Params[order[0]].Param {
 			out.first = 1
 		}
 	}
@@ -673,15 +673,15 @@ func (p problem) slices(t *testing.T, s *Study, m *fitted, out *score) []float64
 	}
 	sd := stat.StdDev(some, nil)
 	var points []spaces.Point
-	var shown beliefs
+	var shown Picture
 	for i := range p.params {
 		var along []spaces.Point
 		for k := range 11 {
 			along = append(along, space.Snap(moved(space, best.Point, i, float64(k)/10)))
 		}
-		b := m.beliefs(best.Point, picture{along, []int{i}})[0]
-		points, shown.mean = append(points, along...), append(shown.mean, b.mean...)
-		shown.low, shown.high = append(shown.low, b.low...), append(shown.high, b.high...)
+		b := m.beliefs(best.Point, Picture{points: along, free: []int{i}})[0]
+		points, shown.Mean = append(points, along...), append(shown.Mean, b.Mean...)
+		shown.Low, shown.High = append(shown.Low, b.Low...), append(shown.High, b.High...)
 	}
 	observations, q := s.known()
 	model, err := s.told(observations)
@@ -696,10 +696,10 @@ func (p problem) slices(t *testing.T, s *Study, m *fitted, out *score) []float64
 	for k, x := range points {
 		y, b := p.value(space, x), e.Beliefs[k]
 		out.places++
-		if shown.low[k]-slack <= y && y <= shown.high[k]+slack {
+		if shown.Low[k]-slack <= y && y <= shown.High[k]+slack {
 			out.held++
 		}
-		out.square += math.Pow((y-shown.mean[k])/sd, 2)
+		out.square += math.Pow((y-shown.Mean[k])/sd, 2)
 		if v := s.good(y); b.Low-slack <= v && v <= b.High+slack {
 			out.old++
 		}
