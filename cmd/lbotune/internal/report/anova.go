@@ -87,11 +87,16 @@ func (a *anova) exists(p spaces.Point) []bool {
 
 // zeros has one for each function of each parameter.
 func (a *anova) zeros() [][]float64 {
-	out := make([][]float64, len(a.params))
-	for i := range out {
-		out[i] = make([]float64, a.bases[i].n)
+	return lists.Map(a.bases, func(b basis) []float64 { return make([]float64, b.n) })
+}
+
+// anywhere is a random point.
+func (a *anova) anywhere(rng *rand.Rand) spaces.Point {
+	u := make([]float64, len(a.params))
+	for i := range u {
+		u[i] = rng.Float64()
 	}
-	return out
+	return a.space.FromUniform(u)
 }
 
 // features are the φ_ik at a point.

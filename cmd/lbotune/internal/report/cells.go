@@ -127,7 +127,7 @@ func (p *cells) heat(a axis, m Picture, left, top, w, h float64) {
 		for x := left + 1; x < left+w; x += cellWidth / 2 {
 			at := func(f float64) int { return min(int(f*float64(m.Size)), m.Size-1) }
 			k := at((top+h-y)/h)*m.Size + at((x-left)/w)
-			r := []rune(" ░▒▓█")[int(math.Min(a.goodness(m.Mean[k])*5, 4))]
+			r := []rune(" ░▒▓█")[int(math.Min(a.turned(a.at(m.Mean[k]))*5, 4))]
 			if m.Ruled[k] {
 				r = '/'
 			}

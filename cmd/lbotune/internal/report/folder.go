@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,14 +71,9 @@ func (f *Folder) Run(ctx context.Context) error {
 
 // tell shows what has been found.
 func (f *Folder) tell(found []Listed) {
-	running := 0
-	for _, s := range found {
-		if s.State == "running" {
-			running++
-		}
-	}
+	running := slices.DeleteFunc(slices.Clone(found), func(s Listed) bool { return s.State != "running" })
 	parts := []part{{"head", "top", render("folder head", map[string]any{"Name": f.name, "Some": len(found) > 0, "Tiles": [][2]string{
-		{strconv.Itoa(len(found)), "studies"}, {strconv.Itoa(running), "running"}}})}}
+		{strconv.Itoa(len(found)), "studies"}, {strconv.Itoa(len(running)), "running"}}})}}
 	parts = append(parts, lists.Map(found, Listed.part)...)
 	f.mu.Lock()
 	defer f.mu.Unlock()

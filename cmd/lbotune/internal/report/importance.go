@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -171,7 +172,7 @@ func (s *Study) Unimportant() error {
 
 // importance says what matters to the objective of a model.
 func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) {
-	space, d := s.state.Search.Space, len(s.Params)
+	d := len(s.Params)
 	rng := rand.New(rand.NewPCG(17, 5))
 	im := &Importance{Objective: m.objective.Name, From: "first", Trial: m.best.Number, Log: m.log}
 	base := m.first.Point
@@ -182,15 +183,10 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 	}
 	settings := m.settings(rng)
 	var anywhere []spaces.Point
-	var rows [][][]float64
-	u := make([]float64, d)
 	for range min(max(16000/d, 800), 4000) {
-		for i := range u {
-			u[i] = rng.Float64()
-		}
-		p := space.FromUniform(append(u, make([]float64, space.Len()-d)...))
-		anywhere, rows = append(anywhere, p), append(rows, m.features(p))
+		anywhere = append(anywhere, m.anywhere(rng))
 	}
+	rows := lists.Map(anywhere, m.features)
 	drawn := make([]struct{ gain, main, total, good []float64 }, d)
 	first := make([]float64, d)
 	for f := range m.draws {

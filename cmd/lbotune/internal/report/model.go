@@ -77,9 +77,6 @@ const (
 	leastForAny = 8
 )
 
-// errFew means that there are too few values to look for a model.
-var errFew = errors.New("too few trials have succeeded for a model")
-
 // known are the observations that a model is told, and the query after them.
 func (s *Study) known() ([]optimizer.Observation, optimizer.Query) {
 	st := s.state
@@ -129,7 +126,7 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	defer caught(&err)
 	best := s.figures.Best
 	if best == nil || len(s.ranked) < 2 {
-		return nil, errFew
+		return nil, errors.New("too few trials have succeeded for a model")
 	}
 	observations, q := s.known()
 	model, err := s.told(observations)

@@ -205,66 +205,58 @@ func rounded(vs spaces.Values) string {
 }
 
 // words say what the pictures show, for those who read.
-func (s *Study) words() []string {
-	var out []string
-	if n := len(s.figures.Front); n > 0 {
-		others := "is better than one of these in one objective and at least as good in all"
-		if !s.figures.Feasible {
-			others = "breaks the limits less"
-		} else if len(s.state.Config.AllLimits()) > 0 {
-			others = "that hold the limits " + others
+func (s *Study) words() (out []string) {
+	say := func(so bool, format string, args ...any) {
+		if so {
+			out = append(out, fmt.Sprintf(format, args...))
 		}
-		out = append(out, fmt.Sprintf("The front has %d of %d trials: none of the others %s.", n, len(s.Trials), others))
 	}
+	f, others := s.figures, "is better than one of these in one objective and at least as good in all"
+	if !f.Feasible {
+		others = "breaks the limits less"
+	} else if len(s.state.Config.AllLimits()) > 0 {
+		others = "that hold the limits " + others
+	}
+	say(len(f.Front) > 0, "The front has %d of %d trials: none of the others %s.", len(f.Front), len(s.Trials), others)
+	say(len(s.Trials) == 0, "There is no trial yet.")
+	say(len(s.Trials) > 0 && f.Succeeded == 0, "No trial has succeeded.")
+	say(s.Best == 0 && f.Succeeded > 0, "N%s.", f.NoneText()[1:])
 	if s.Best > 0 {
-		best := s.Trials[s.Best-1]
-		out = append(out, fmt.Sprintf("The best %s is %s, of trial %d: %s.", s.Metric, s.figures.BestText(), best.Number, clean(rounded(best.Values), 600)))
-		if !s.figures.Feasible {
-			out = append(out, clean(strings.Join(append([]string{"No trial holds every limit"}, s.figures.Broken...), "; "), 400)+".")
-		}
-		if s.figures.Holds != nil {
-			out = append(out, "Its limits are "+s.figures.HoldsText()+".")
-		}
-		if first := s.Trials[0]; first.Succeeded() && first != best {
+		best, first := s.Trials[s.Best-1], s.Trials[0]
+		say(true, "The best %s is %s, of trial %d: %s.", s.Metric, f.BestText(), best.Number, clean(rounded(best.Values), 600))
+		broken := append([]string{"No trial holds every limit"}, f.Broken...)
+		say(!f.Feasible, "%s.", clean(strings.Join(broken, "; "), 400))
+		say(f.Holds != nil, "Its limits are %s.", f.HoldsText())
+		if first.Succeeded() && first != best {
 			over := map[bool]string{false: ", and over a limit"}[s.state.Feasible(first.Trial)]
-			if was := s.besideBest(first); was != "" {
-				out = append(out, fmt.Sprintf("With %s it was %s%s.", beginnings[first.Origin == optimizer.OriginDefault], was, over))
-			}
+			was := s.besideBest(first)
+			say(was != "", "With %s it was %s%s.", beginnings[first.Origin == optimizer.OriginDefault], was, over)
 		}
-		if g := GainOf(s.state); g != nil && g.Margin > 0 {
-			out = append(out, "T"+g.Text()[1:]+".")
+		if g := GainOf(s.state); g != nil {
+			say(g.Margin > 0, "T%s.", g.Text()[1:])
 		}
-	} else if s.figures.Succeeded > 0 {
-		out = append(out, "N"+s.figures.NoneText()[1:]+".")
-	} else if len(s.Trials) > 0 {
-		out = append(out, "No trial has succeeded.")
-	} else {
-		out = append(out, "There is no trial yet.")
 	}
 	m := s.Model
 	if m == nil {
-		return append(out, "Nothing is said of the model: "+s.NoModel+".")
+		say(true, "Nothing is said of the model: %s.", s.NoModel)
+		return out
 	}
-	if m.Told < m.values {
-		out = append(out, fmt.Sprintf("The model knows %d of %d trials, those that represent the space.", m.Told, m.values))
-	}
+	say(m.Told < m.values, "The model knows %d of %d trials, those that represent the space.", m.Told, m.values)
 	for k, b := range append([]Beliefs{{Objective: s.Metric, poor: m.Poor}}, m.Others...) {
 		of, to := "", ""
 		if len(m.Others) > 0 {
 			of, to = " of "+b.Objective, " to "+b.Objective
 		}
-		if b.poor != "" {
-			out = append(out, "What matters"+to+" is not known: "+b.poor+".")
-		} else if k == 0 {
-			out = append(out, fmt.Sprintf("Cross-validation: values%s that are left out one by one are predicted with a rank correlation of %.2f, and %.0f %% of them lie within their 95 %% interval.", of, m.Rank, 100*m.Within))
-		}
+		say(b.poor != "", "What matters%s is not known: %s.", to, b.poor)
+		say(b.poor == "" && k == 0, "Cross-validation: values%s that are left out one by one are predicted with a rank "+
+			"correlation of %.2f, and %.0f %% of them lie within their 95 %% interval.", of, m.Rank, 100*m.Within)
 		for _, im := range m.Importances() {
 			if im.Objective == b.Objective {
 				out = append(out, im.said(to)...)
 			}
 		}
 	}
-	if l := s.figures.Bounds; l != nil && m.Poor == "" {
+	if l := f.Bounds; l != nil && m.Poor == "" {
 		text := fmt.Sprintf("The Lipschitz bounds rule out %.0f %% of the space", 100*l.Excluded)
 		if l.Gap != nil {
 			text += fmt.Sprintf(" and leave at most %s to gain", Short(*l.Gap))

@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/study"
 )
 
 // timeline has a bar for each attempt that is known to have run.
@@ -68,7 +71,7 @@ func (s *Study) curves() string {
 	var steps, values []float64
 	for _, t := range with {
 		for _, m := range t.Measurements {
-			if v, ok := m.Metrics.Get(s.Metric); ok && finite(v) {
+			if v := reported(m.Metrics, s.Metric); finite(v) {
 				steps, values = append(steps, m.Step), append(values, v)
 			}
 		}
@@ -83,14 +86,9 @@ func (s *Study) curves() string {
 	c := s.chart("Learning curves", 380, 240, x, axisOf(s.Metric, values, s.Direction))
 	c.frame()
 	for _, t := range with[max(len(with)-300, 0):] {
-		var places [][2]float64
-		for _, m := range t.Measurements {
-			v, ok := m.Metrics.Get(s.Metric)
-			if !ok {
-				v = math.NaN()
-			}
-			places = append(places, [2]float64{c.x.at(m.Step), c.y.at(v)})
-		}
+		places := lists.Map(t.Measurements, func(m study.Measurement) [2]float64 {
+			return [2]float64{c.x.at(m.Step), c.y.at(reported(m.Metrics, s.Metric))}
+		})
 		c.trial(t.Number, func() { c.path("curve "+strings.TrimPrefix(t.class(), "d "), places) })
 	}
 	return c.String()

@@ -67,12 +67,8 @@ func (a *anova) settings(rng *rand.Rand) (out []setting) {
 	}
 	if len(out) > settingsUpTo {
 		out = nil
-		u := make([]float64, len(a.params))
 		for range settingsUpTo {
-			for i := range u {
-				u[i] = rng.Float64()
-			}
-			out = append(out, setting{point: a.space.FromUniform(u), odds: 1.0 / settingsUpTo})
+			out = append(out, setting{point: a.anywhere(rng), odds: 1.0 / settingsUpTo})
 		}
 	}
 	for i, s := range out {

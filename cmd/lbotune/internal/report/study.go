@@ -111,8 +111,10 @@ type seen struct {
 // y is the value, NaN if there is none, and metric that of any metric.
 func (t *Trial) y() float64 { return orNaN(t.Value) }
 
-func (t *Trial) metric(name string) float64 {
-	if v, ok := t.Metrics.Get(name); ok {
+func (t *Trial) metric(name string) float64 { return reported(t.Metrics, name) }
+
+func reported(by interface{ Get(string) (float64, bool) }, name string) float64 {
+	if v, ok := by.Get(name); ok {
 		return v
 	}
 	return math.NaN()

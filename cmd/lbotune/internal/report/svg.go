@@ -326,7 +326,7 @@ func (b *svg) heat(a axis, m Picture, x, y, w, h float64) {
 		if doubt > 0 {
 			pale = math.Min(m.SD[k]/doubt*heatPales, heatPales-1)
 		}
-		if img.Pix[i] = shade(a.goodness(m.Mean[k]), int(pale)); m.Ruled[k] && (u+v)%8 == 0 {
+		if img.Pix[i] = shade(a.turned(a.at(m.Mean[k])), int(pale)); m.Ruled[k] && (u+v)%8 == 0 {
 			img.Pix[i] = 0
 		}
 	}
@@ -358,9 +358,7 @@ const (
 	heatScale = 4  // pixels a place
 )
 
-// goodness is the place of a value, turned so that the better end is 1.
-func (a axis) goodness(v float64) float64 { return a.turned(a.at(v)) }
-
+// turned is a place, or how far it is from the other end: so that the better end is 1.
 func (a axis) turned(place float64) float64 {
 	if a.better == study.Minimize {
 		return 1 - place
