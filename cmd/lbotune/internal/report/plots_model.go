@@ -78,7 +78,7 @@ func (s *Study) lipschitz() []string {
 	var out []string
 	for i, label := range []string{"share ruled out", "left to gain", "constant L"} {
 		at := func(t *Trial) (x, y float64) {
-			if t.Lipschitz == nil || i == 1 && s.state.Refuted != "" {
+			if t.Lipschitz == nil || i < 2 && s.state.Refuted != "" {
 				return math.NaN(), math.NaN()
 			}
 			return float64(t.Number), []float64{t.Lipschitz.Excluded, orNaN(leftToGain(t.Lipschitz)), t.Lipschitz.Constant}[i]
