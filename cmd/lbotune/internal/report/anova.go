@@ -48,7 +48,7 @@ type anova struct {
 }
 
 // newANOVA leaves out the parameters of which nothing can be known.
-func newANOVA(space *spaces.Space, params []spaces.Param, without []bool) (*anova, error) {
+func newANOVA(space *spaces.Space, params []spaces.Param, without []bool) *anova {
 	d := len(params)
 	a := &anova{params: params, space: space, switches: make([][]int, d), decides: make([]bool, d)}
 	for i, p := range params {
@@ -61,9 +61,7 @@ func newANOVA(space *spaces.Space, params []spaces.Param, without []bool) (*anov
 			continue
 		}
 		r, err := spaces.ParseRelation(p.When, params[:i])
-		if err != nil {
-			return nil, err
-		}
+		must(err) // which the space has parsed, too
 		for j := range i {
 			if slices.Contains(r.Params, params[j].Name) {
 				a.switches[i] = append(append(a.switches[i], a.switches[j]...), j)
@@ -73,7 +71,7 @@ func newANOVA(space *spaces.Space, params []spaces.Param, without []bool) (*anov
 		slices.Sort(a.switches[i])
 		a.switches[i] = slices.Compact(a.switches[i])
 	}
-	return a, nil
+	return a
 }
 
 // exists reports of each parameter whether it does at a point.

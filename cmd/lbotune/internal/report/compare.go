@@ -27,7 +27,7 @@ func Beside(studies []*Study) (string, error) {
 	if picture == "" {
 		return "", errors.New("nothing to draw: the studies have several or different objectives, or one has no value yet")
 	}
-	return framed("", []string{picture})
+	return framed("", []string{picture}), nil
 }
 
 // comparison puts studies beside each other: at a budget that all have spent, those that
@@ -160,9 +160,7 @@ func (s *Study) setting() string {
 	c.Seed, c.Name, c.Dir = 0, "", ""
 	c.Budget.Trials, c.Budget.Time, c.Budget.TimeHard, c.Budget.WorkerTime, c.Run.Workers = 0, 0, 0, 0, 0
 	text, err := json.Marshal(c)
-	if err != nil {
-		return s.ID
-	}
+	must(err) // it comes from a journal
 	return string(text)
 }
 

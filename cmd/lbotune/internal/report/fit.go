@@ -27,7 +27,6 @@ type fitted struct {
 	log       bool // it is of the logarithm of the objective
 	mean, sd  float64
 	draws     iter.Seq[*surface] // the same each time
-	never     []bool
 	told      int     // trials
 	rank      float64 // see foresight
 	within    float64
@@ -35,21 +34,17 @@ type fitted struct {
 }
 
 // fit fits the model of objective k.
-func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
-	m = &fitted{k: k, objective: s.state.Config.Objectives()[k], never: s.neverVaried()}
+func (s *Study) fit(ctx context.Context, k int) (*fitted, error) {
+	m := &fitted{k: k, objective: s.state.Config.Objectives()[k]}
 	ranked := slices.Clone(s.ranked)
 	m.best = s.figures.Best
 	m.first = slices.MinFunc(ranked, func(a, b *Trial) int { return cmp.Compare(a.Number, b.Number) }).Trial
 	if k > 0 {
-		slices.SortStableFunc(ranked, func(a, b *Trial) int {
-			switch holds := s.state.Feasible(a.Trial); {
-			case holds != s.state.Feasible(b.Trial):
-				return map[bool]int{true: -1, false: 1}[holds]
-			case holds:
-				return cmp.Compare(s.objective(b, k), s.objective(a, k))
-			}
-			return 0 // the least violating first, as they are
-		})
+		holds := func(t *Trial) bool { return s.state.Feasible(t.Trial) }
+		breaking := slices.DeleteFunc(slices.Clone(ranked), holds) // the least violating first, as they are
+		ranked = slices.DeleteFunc(ranked, func(t *Trial) bool { return !holds(t) })
+		slices.SortStableFunc(ranked, func(a, b *Trial) int { return cmp.Compare(s.objective(b, k), s.objective(a, k)) })
+		ranked = append(ranked, breaking...)
 		m.best = ranked[0].Trial
 	}
 	var points []spaces.Point
@@ -59,9 +54,7 @@ func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 		points, given = append(points, all[i]), append(given, m.objective.Direction.Maximized(s.objective(ranked[i], k)))
 	}
 	m.told = len(points)
-	if m.anova, err = newANOVA(s.state.Search.Space, s.Params, m.never); err != nil {
-		return nil, err
-	}
+	m.anova = newANOVA(s.state.Search.Space, s.Params, s.neverVaried())
 	source := rand.NewPCG(17, 4)
 	rng := rand.New(source)
 	var e *evidence

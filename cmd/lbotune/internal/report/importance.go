@@ -213,7 +213,7 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 		factor, im.Start, im.End = 1, start, end
 	}
 	for i, p := range s.Params {
-		row := ParamRow{Param: p.Name, Never: m.never[i]}
+		row := ParamRow{Param: p.Name, Never: m.bases[i].n == 0}
 		if !row.Never {
 			row.First = first[i]
 			of := drawn[i]

@@ -322,15 +322,14 @@ func (s *Study) SVG(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return framed(s.Name+": ", pictures)
+	return framed(s.Name+": ", pictures), nil
 }
 
 // framed is pictures below their titles, which begin with what they are of, and above a legend.
-func framed(of string, pictures []string) (string, error) {
+func framed(of string, pictures []string) string {
 	var w, h float64
-	if _, err := fmt.Sscanf(pictures[0][strings.Index(pictures[0], "viewBox"):], `viewBox="0 0 %g %g"`, &w, &h); err != nil {
-		return "", err
-	}
+	_, err := fmt.Sscanf(pictures[0][strings.Index(pictures[0], "viewBox"):], `viewBox="0 0 %g %g"`, &w, &h)
+	must(err) // they are ours
 	const head, row = 26, 16.0
 	var b svg
 	x, y := 14.0, (h+head)*float64(len(pictures))+12
@@ -364,7 +363,7 @@ func framed(of string, pictures []string) (string, error) {
 		x += 30 + 6.2*float64(len(text))
 	}
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="%g" height="%g"><style>%s</style><rect width="100%%" height="100%%" fill="#fff"/>`,
-		w, y+row, html.EscapeString(variable.ReplaceAllString(chartCSS, "$1"))) + b.String() + "\n", nil
+		w, y+row, html.EscapeString(variable.ReplaceAllString(chartCSS, "$1"))) + b.String() + "\n"
 }
 
 func (s *Study) draw(name string) ([]string, error) {

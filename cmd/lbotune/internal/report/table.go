@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"html"
 	"slices"
@@ -97,14 +96,9 @@ func (s *Study) tableOf(trials []*Trial, head []string, prefix string, cells fun
 
 // list is the table of trials: those with a value first, the best on top.
 func (s *Study) list() string {
-	list := slices.Clone(s.shown)
-	none := map[bool]int{true: 1}
-	slices.SortFunc(list, func(a, b *Trial) int {
-		if order := none[a.Value == nil] - none[b.Value == nil]; order != 0 || a.Value == nil {
-			return cmp.Or(order, a.Number-b.Number)
-		}
-		return s.compare(a, b)
-	})
+	list := slices.DeleteFunc(slices.Clone(s.shown), func(t *Trial) bool { return t.Value == nil })
+	slices.SortFunc(list, s.compare)
+	list = append(list, slices.DeleteFunc(slices.Clone(s.shown), func(t *Trial) bool { return t.Value != nil })...)
 	var order strings.Builder // of all that are drawn, for who wants to see the best alone
 	for _, t := range s.ranked {
 		if t.shown {
