@@ -60,7 +60,7 @@ var errFound = errors.New("found")
 // knows what the study's optimizer knew then.
 func Explain(ctx context.Context, dir string, t *study.Trial) (Reason, error) {
 	r := Reason{Trial: t.Number, Origin: t.Origin, Why: t.Note.Why, Values: t.Values, Told: t.Told, Pending: t.Pending}
-	if t.Done() && t.Status != optimizer.Failed {
+	if t.HasValue() {
 		r.Value = ifFinite(t.Value)
 	}
 	_, err := study.Load(dir, func(before *study.State, rec study.Record) error {

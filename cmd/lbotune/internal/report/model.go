@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -213,14 +214,10 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 
 // ranks are the ranks of values; those that are equal share the middle one of theirs.
 func ranks(values []float64) []float64 {
-	sorted, out := slices.Sorted(slices.Values(values)), make([]float64, len(values))
-	for i, v := range values {
+	sorted := slices.Sorted(slices.Values(values))
+	return lists.Map(values, func(v float64) float64 {
 		first, _ := slices.BinarySearch(sorted, v)
-		last := first
-		for last+1 < len(sorted) && sorted[last+1] == v {
-			last++
-		}
-		out[i] = float64(first+last) / 2
-	}
-	return out
+		next, _ := slices.BinarySearch(sorted, math.Nextafter(v, math.Inf(1)))
+		return float64(first+next-1) / 2
+	})
 }

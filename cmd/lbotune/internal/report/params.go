@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -14,11 +16,8 @@ func place(space *spaces.Space, i int, p spaces.Point) float64 {
 	at := space.Offset(i)
 	switch param := space.Params()[i]; param.Kind {
 	case spaces.KindChoice:
-		for l := range param.Choices {
-			if p[at+l] > 0 {
-				return (float64(l) + 0.5) / float64(len(param.Choices))
-			}
-		}
+		n := len(param.Choices)
+		return (float64(floats.MaxIdx(p[at:at+n])) + 0.5) / float64(n)
 	case spaces.KindBool:
 		return 0.25 + p[at]/2
 	}

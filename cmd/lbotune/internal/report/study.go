@@ -251,8 +251,8 @@ func (s *Study) take(m *Model, none string) bool {
 
 func (s *Study) trial(t *study.Trial) *Trial {
 	out := &Trial{Trial: t, src: &s.src, Standing: s.state.StandingOf(t), Why: t.Note.Why, Lipschitz: boundsOf(s.state, t), Course: t.Measurements, Seconds: t.Took.Seconds()}
-	if v := t.Value; t.Done() && t.Status != optimizer.Failed && finite(v) {
-		out.Value = &v
+	if t.HasValue() {
+		out.Value = ifFinite(t.Value)
 	}
 	if e := t.Note.Expected; e != nil {
 		v := s.good(*e)
