@@ -38,9 +38,8 @@ const (
 
 // anova is the model's form for a space: what does not depend on the trials.
 type anova struct {
-	params []spaces.Param
-	space  *spaces.Space
-	bases  []basis
+	space *spaces.Space
+	bases []basis
 	// switches are, of each parameter, those that decide whether it exists, and those that
 	// decide over these; decides says which are one.
 	switches [][]int
@@ -48,9 +47,9 @@ type anova struct {
 }
 
 // newANOVA leaves out the parameters of which nothing can be known.
-func newANOVA(space *spaces.Space, params []spaces.Param, without []bool) *anova {
-	d := len(params)
-	a := &anova{params: params, space: space, switches: make([][]int, d), decides: make([]bool, d)}
+func newANOVA(space *spaces.Space, without []bool) *anova {
+	params, d := space.Params(), len(without)
+	a := &anova{space: space, switches: make([][]int, d), decides: make([]bool, d)}
 	for i, p := range params {
 		b := basisOf(p)
 		if without[i] {
@@ -77,10 +76,10 @@ func newANOVA(space *spaces.Space, params []spaces.Param, without []bool) *anova
 // exists reports of each parameter whether it does at a point.
 func (a *anova) exists(p spaces.Point) []bool {
 	if !slices.Contains(a.decides, true) {
-		return slices.Repeat([]bool{true}, len(a.params))
+		return slices.Repeat([]bool{true}, len(a.bases))
 	}
 	v := a.space.Decode(p)
-	return lists.Map(a.params, func(par spaces.Param) bool { _, ok := v.Get(par.Name); return ok })
+	return lists.Map(a.space.Params(), func(par spaces.Param) bool { _, ok := v.Get(par.Name); return ok })
 }
 
 // zeros has one for each function of each parameter.
@@ -90,7 +89,7 @@ func (a *anova) zeros() [][]float64 {
 
 // anywhere is a random point.
 func (a *anova) anywhere(rng *rand.Rand) spaces.Point {
-	u := make([]float64, len(a.params))
+	u := make([]float64, len(a.bases))
 	for i := range u {
 		u[i] = rng.Float64()
 	}
@@ -119,7 +118,7 @@ type evidence struct {
 }
 
 func (a *anova) tell(points []spaces.Point, y []float64) *evidence {
-	e := &evidence{y: y, phi: make([][][]float64, len(a.params)), parts: make([][]float64, len(a.params))}
+	e := &evidence{y: y, phi: make([][][]float64, len(a.bases)), parts: make([][]float64, len(a.bases))}
 	for i := range e.phi {
 		e.phi[i], e.parts[i] = make([][]float64, a.bases[i].n), make([]float64, len(y)*len(y))
 	}
@@ -191,7 +190,7 @@ type state struct {
 // are the pairs. Of M = ½ (αα' − K⁻¹) and M_i = M∘(1 + q² (A − A_i)), the derivative by b of
 // A_i is Σ M_i∘∂A_i.
 func (a *anova) at(e *evidence, w weights) (s state, ok bool) {
-	n, d := len(e.y), len(a.params)
+	n, d := len(e.y), len(a.bases)
 	s = state{w: w, grad: make([]float64, len(w)), lambda: make([][]float64, d)}
 	s.lp = w.prior(s.grad)
 	q2 := w.pair() * w.pair()
@@ -283,7 +282,7 @@ const (
 // step that is adapted while it warms up (Hoffman and Gelman 2014, section 3.2).
 func (a *anova) sample(ctx context.Context, e *evidence, rng *rand.Rand) ([]state, error) {
 	var out []state
-	d := len(a.params)
+	d := len(a.bases)
 	for range chains {
 		w := make(weights, 2*d+2)
 		for i := range d {

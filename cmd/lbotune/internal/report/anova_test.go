@@ -29,7 +29,7 @@ func mixed(t *testing.T) *spaces.Space {
 // told is an ANOVA model of random places of a space, with values of some function.
 func toldOf(t *testing.T, space *spaces.Space, n int, value func(spaces.Point) float64) (*anova, *evidence) {
 	t.Helper()
-	a := newANOVA(space, space.Params(), make([]bool, space.Len()))
+	a := newANOVA(space, make([]bool, len(space.Params())))
 	rng := rand.New(rand.NewPCG(1, 2))
 	var points []spaces.Point
 	var y []float64
@@ -80,7 +80,7 @@ func TestFunctionsAreOrthonormal(t *testing.T) {
 
 func TestPosteriorGradient(t *testing.T) {
 	a, e := toldOf(t, mixed(t), 20, func(p spaces.Point) float64 { return p[0] + math.Sin(3*p[3]) + p[4]*p[5] })
-	w := anything(len(a.params))
+	w := anything(len(a.bases))
 	s, ok := a.at(e, w)
 	if !ok {
 		t.Fatal("no posterior")
@@ -102,7 +102,7 @@ func TestPosteriorGradient(t *testing.T) {
 // their mean is that of the process.
 func TestDraws(t *testing.T) {
 	a, e := toldOf(t, mixed(t), 25, func(p spaces.Point) float64 { return p[0] - 0.5 + math.Sin(3*p[3]) })
-	s, ok := a.at(e, anything(len(a.params)))
+	s, ok := a.at(e, anything(len(a.bases)))
 	if !ok {
 		t.Fatal("no posterior")
 	}
@@ -110,7 +110,7 @@ func TestDraws(t *testing.T) {
 	const n = 400
 	noise := s.w.noise()*s.w.noise() + leastNoise
 	for at := range e.y {
-		row := make([][]float64, len(a.params))
+		row := make([][]float64, len(a.bases))
 		for i := range row {
 			for k := range e.phi[i] {
 				row[i] = append(row[i], e.phi[i][k][at])
@@ -139,7 +139,7 @@ func TestDraws(t *testing.T) {
 func TestSharesAndShapleyOfADraw(t *testing.T) {
 	space := mixed(t)
 	a, e := toldOf(t, space, 12, func(p spaces.Point) float64 { return p[0] + 3*p[3] })
-	s, ok := a.at(e, anything(len(a.params)))
+	s, ok := a.at(e, anything(len(a.bases)))
 	if !ok {
 		t.Fatal("no posterior")
 	}

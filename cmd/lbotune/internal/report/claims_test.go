@@ -113,6 +113,24 @@ func TestNoModelAlongAResource(t *testing.T) {
 	}
 }
 
+// What matters is known of the rungs, which are as likely as each other: of the amounts between them there
+// are no trials.
+func TestShareOfAResourceIsThatOfItsRungs(t *testing.T) {
+	h := beginAs(t, func(c *study.Config) {
+		c.Prune = &pruner.Settings{Method: pruner.ASHA, Resource: "epochs", MinResource: 1, Reduction: 3}
+	}, float("x"), spaces.Param{Name: "epochs", Kind: spaces.KindInt, Min: 1, Max: 81})
+	for k := range 12 {
+		h.ran(h.at(float64(k)/11, float64(k%2)), metrics(float64(k%3)))
+	}
+	m, err := h.of(false).fit(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if of := m.bases[1]; len(of.levels) != 5 || of.n != 4 || math.Abs(of.odds[0]-0.2) > 0.001 {
+		t.Errorf("of 5 rungs there are functions on %d levels with the probabilities %v", len(of.levels), of.odds[:5])
+	}
+}
+
 // limitedFront has two objectives: loss, which is least at x = 0.3 and has a limit, and size, which falls with x.
 func limitedFront(t *testing.T, most float64, places ...float64) *history {
 	h := beginAs(t, func(c *study.Config) { c.Metrics[1].Direction, c.Metrics[0].Max = study.Minimize, &most }, float("x"))

@@ -27,8 +27,8 @@ type fitted struct {
 	log       bool // it is of the logarithm of the objective
 	mean, sd  float64
 	draws     iter.Seq[*surface] // the same each time
-	told      int     // trials
-	rank      float64 // see foresight
+	told      int                // trials
+	rank      float64            // see foresight
 	within    float64
 	poor      string // why nothing should be concluded from it
 }
@@ -54,7 +54,7 @@ func (s *Study) fit(ctx context.Context, k int) (*fitted, error) {
 		points, given = append(points, all[i]), append(given, m.objective.Direction.Maximized(s.objective(ranked[i], k)))
 	}
 	m.told = len(points)
-	m.anova = newANOVA(s.state.Search.Space, s.Params, s.neverVaried())
+	m.anova = newANOVA(s.state.Search.Space, s.neverVaried())
 	source := rand.NewPCG(17, 4)
 	rng := rand.New(source)
 	var e *evidence
@@ -162,7 +162,7 @@ func (m *fitted) beliefs(p spaces.Point, pictures ...Picture) []Picture {
 	drawings := lists.Map(pictures, func(p Picture) drawing {
 		d := drawing{Picture: p, free: slices.Sorted(slices.Values(p.free)), values: make([][]float64, len(p.points))}
 		if slices.ContainsFunc(d.free, func(i int) bool { return m.decides[i] }) {
-			d.free = (*Model)(nil).order(len(m.params))
+			d.free = (*Model)(nil).order(len(m.bases))
 		}
 		for _, q := range p.points {
 			row := m.features(q)

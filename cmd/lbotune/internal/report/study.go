@@ -68,8 +68,8 @@ type Study struct {
 	// ranked are the trials that count, the best first; shown are those that are drawn, in their
 	// order.
 	ranked, shown []*Trial
-	axes          []axis // of the parameters
-	Live          served `json:"-"`
+	axes          []axis   // of the parameters
+	Live          served   `json:"-"`
 	cells         *Cells   // to draw pictures in characters
 	own           []string // remarks without those of the model
 	read          time.Time

@@ -20,7 +20,7 @@ type surface struct {
 // draw draws a function from what is believed with these weights: one from the prior, mended
 // by what it and the noise lack of the values (Matheron's rule; Wilson et al. 2021, eq. 9).
 func (a *anova) draw(e *evidence, s state, rng *rand.Rand) *surface {
-	n, d := len(e.y), len(a.params)
+	n, d := len(e.y), len(a.bases)
 	f := &surface{a: a, c: math.Sqrt(constantVariance) * rng.NormFloat64(), main: make([][]float64, d), pair: make([][][]float64, d)}
 	for i := range d {
 		for _, l := range s.lambda[i] {
