@@ -206,7 +206,7 @@ func summarizeFront(g *global, st *study.State, l layout.Study, f report.Figures
 	s.WriteString(when(!f.Feasible, "no trial holds every limit; these break them least:\n"))
 	single := when(len(st.Confirmations()) > 0, "; values are those before the repeats")
 	fmt.Fprintf(&s, "front: %d of %s; hypervolume %s%s\n", len(f.Front), tally(f), short(f.Hypervolume), single)
-	s.WriteString(tableText(trialsTable(st, l, f.Front)))
+	s.WriteString(tableText(trialsTable(st, l, f.Front), 0))
 	describeConfirmed(&s, st)
 	objectives := st.Config.Objectives()
 	fmt.Fprintf(&s, "lbotune best STUDY --prefer %s=1 prints one of them with its command\n", word(objectives[len(objectives)-1].Name))

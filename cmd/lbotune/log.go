@@ -21,6 +21,7 @@ import (
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -132,11 +133,11 @@ func (s *sanitizer) flush() error {
 	return err
 }
 
-// quoteOutput adds the end of an attempt's stderr, or stdout, to an error, without secrets.
-func quoteOutput(err error, l layout.Study, dir string, c *study.Config) error {
-	name, text := endOfOutput(l, dir, c, 4<<10, runner.StderrName, runner.StdoutName)
+// withOutput adds to an error the end of an attempt's stderr, or stdout, without secrets, and advice.
+func withOutput(s *session.Study, err error, dir, advice string) error {
+	name, text := endOfOutput(s.Layout(), dir, &s.State().Config, 4<<10, runner.StderrName, runner.StdoutName)
 	if text == "" {
-		return fmt.Errorf("%w\nit printed nothing", err)
+		return hinted(fmt.Errorf("%w\nit printed nothing", err), advice)
 	}
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	lines = lines[max(len(lines)-10, 0):]
@@ -147,7 +148,7 @@ func quoteOutput(err error, l layout.Study, dir string, c *study.Config) error {
 			break
 		}
 	}
-	return fmt.Errorf("%w\nthe end of its %s:\n  | %s", err, name, text)
+	return hinted(fmt.Errorf("%w\nthe end of its %s:\n  | %s", err, name, text), advice)
 }
 
 // endOfOutput is the end of the first output with any text, of most bytes, without the study's secrets.

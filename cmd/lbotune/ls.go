@@ -42,7 +42,7 @@ a link to a folder only if that folder is a study.`,
 				return err
 			}
 			rows := [][]string{{"study", "state", "finished", "failed", "best", "", "last record"}}
-			return g.print("%s", tableText(append(rows, lists.Map(found, listRow)...)))
+			return g.print("%s", tableText(append(rows, lists.Map(found, listRow)...), 0))
 		},
 	}
 }

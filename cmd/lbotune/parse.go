@@ -162,7 +162,7 @@ func listCandidates(g *global, in io.Reader) error {
 		}
 		rows = append(rows, row)
 	}
-	return g.print("%s", tableText(rows))
+	return g.print("%s", tableText(rows, 0))
 }
 
 // ruleFlag is a candidate's rule as parse takes it.

@@ -239,7 +239,7 @@ func importanceText(im *report.Importance) string {
 		}
 		rows = append(rows, row)
 	}
-	return tableText(rows) + fmt.Sprintf("shares of %s; gain: %sfrom %s (%s) to %s (trial %d)\n",
+	return tableText(rows, 0) + fmt.Sprintf("shares of %s; gain: %sfrom %s (%s) to %s (trial %d)\n",
 		oneLine(im.Variance()), when(im.Start == im.End, "none, "), short(im.Start), im.From, short(im.End), im.Trial)
 }
 

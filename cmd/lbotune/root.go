@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -74,8 +75,7 @@ func unshown(err error) (parts []error) {
 		joined, several := err.(interface{ Unwrap() []error })
 		m, one := err.(*marked)
 		switch {
-		case err == nil:
-		case isShown(err):
+		case one && m.mark == errShown: // as a whole
 			shown = append(shown, err.Error())
 		case one && errors.Is(m.error, errShown):
 			look(m.error)
@@ -83,7 +83,7 @@ func unshown(err error) (parts []error) {
 			for _, part := range joined.Unwrap() {
 				look(part)
 			}
-		default:
+		case err != nil:
 			parts = append(parts, err)
 		}
 	}
@@ -91,12 +91,6 @@ func unshown(err error) (parts []error) {
 	return slices.DeleteFunc(parts, func(part error) bool {
 		return slices.ContainsFunc(shown, func(text string) bool { return strings.Contains(text, part.Error()) })
 	})
-}
-
-// isShown reports whether an error is marked as shown as a whole.
-func isShown(err error) bool {
-	m, ok := err.(*marked)
-	return ok && m.mark == errShown
 }
 
 // guarded makes a panic, which is a mistake of lbotune's, an error that says where it was.
@@ -363,19 +357,21 @@ func (h logHandler) Enabled(_ context.Context, level slog.Level) bool {
 	return hclogLevel(level) >= h.to.GetLevel()
 }
 
+// pairs are attributes as hclog takes them.
+func pairs(attrs iter.Seq[slog.Attr]) (out []any) {
+	for a := range attrs {
+		out = append(out, a.Key, a.Value.Any())
+	}
+	return out
+}
+
 func (h logHandler) Handle(_ context.Context, r slog.Record) error {
-	var pairs []any
-	r.Attrs(func(a slog.Attr) bool { pairs = append(pairs, a.Key, a.Value.Any()); return true })
-	h.to.Log(hclogLevel(r.Level), r.Message, pairs...)
+	h.to.Log(hclogLevel(r.Level), r.Message, pairs(r.Attrs)...)
 	return nil
 }
 
 func (h logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	var pairs []any
-	for _, a := range attrs {
-		pairs = append(pairs, a.Key, a.Value.Any())
-	}
-	return logHandler{h.to.With(pairs...)}
+	return logHandler{h.to.With(pairs(slices.Values(attrs))...)}
 }
 
 func (h logHandler) WithGroup(name string) slog.Handler { return logHandler{h.to.Named(name)} }

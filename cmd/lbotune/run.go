@@ -310,7 +310,7 @@ func explainTrial(s *session.Study, err error, trial int, advice string) error {
 		return err
 	}
 	dir := s.Layout().Attempt(layout.AttemptID{Trial: trial, Attempt: t.Attempt})
-	return hinted(quoteOutput(err, s.Layout(), dir, &s.State().Config), fmt.Sprintf("all of trial %d's output is in %s; %s", trial, dir, advice))
+	return withOutput(s, err, dir, fmt.Sprintf("all of trial %d's output is in %s; %s", trial, dir, advice))
 }
 
 // listUnsaved adds the results that are nowhere else.
@@ -339,7 +339,7 @@ func explain(s *session.Study, err error) error {
 	again := "run the same command to continue from here"
 	switch {
 	case errors.As(err, &setup):
-		return hinted(quoteOutput(err, s.Layout(), setup.Dir, &s.State().Config), "its output is in "+setup.Dir)
+		return withOutput(s, err, setup.Dir, "its output is in "+setup.Dir)
 	case errors.As(err, &guard):
 		return explainTrial(s, err, guard.Trial, "fix the program or the spec and run the same command again"+
 			when(s.State().Best() != nil, "; lbotune rerun %s --failed has what failed run again, too", word(s.Layout())))

@@ -220,8 +220,7 @@ func smokeFailed(s *session.Study, failed int, err error) error {
 		err = fmt.Errorf("%d of %s failed; trial %d: %s", len(failures), count(all, "trial"), t.Number, t.Failure.Text)
 	}
 	dir := s.Layout().Attempt(layout.AttemptID{Trial: t.Number, Attempt: t.Attempt})
-	err = quoteOutput(err, s.Layout(), dir, &s.State().Config)
-	return hinted(&marked{err, errNoValue}, "all of its output is in "+dir)
+	return &marked{withOutput(s, err, dir, "all of its output is in "+dir), errNoValue}
 }
 
 func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) error {

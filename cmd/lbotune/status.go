@@ -143,16 +143,11 @@ func standingText(st *study.State, l layout.Study, held bool, most int) string {
 func attemptsUnderWay(st *study.State, l layout.Study, held bool, most int) []attemptJSON {
 	out := []attemptJSON{}
 	for _, t := range st.Trials {
-		if len(out) == most {
-			break
-		}
-		if len(t.Attempts) == 0 {
+		n := len(t.Attempts)
+		if len(out) == most || n == 0 || !t.Attempts[n-1].Ended.IsZero() || t.Attempts[n-1].Started.IsZero() {
 			continue
 		}
-		at := t.Attempts[len(t.Attempts)-1]
-		if !at.Ended.IsZero() || at.Started.IsZero() {
-			continue
-		}
+		at := t.Attempts[n-1]
 		id := layout.AttemptID{Trial: t.Number, Attempt: at.Number}
 		seen, job, over := sight(st, l, id)
 		if over && !held {
@@ -304,15 +299,11 @@ func liveText(st *study.State, l layout.Study, held bool, columns int) string {
 
 // bestSoFar is the best value after each trial that succeeded, infeasible ones left out.
 func bestSoFar(st *study.State) (out []float64) {
-	worth := st.Config.Objective().Direction.Maximized
+	worth, best := st.Config.Objective().Direction.Maximized, math.NaN()
 	for _, n := range st.Order {
-		t, last := st.Trials[n-1], len(out)-1
-		switch {
-		case !t.Succeeded() || !st.Feasible(t):
-		case last >= 0 && worth(out[last]) > worth(t.Value):
-			out = append(out, out[last])
-		default:
-			out = append(out, t.Value)
+		if t := st.Trials[n-1]; t.Succeeded() && st.Feasible(t) {
+			best = either(worth(best) > worth(t.Value), best, t.Value)
+			out = append(out, best)
 		}
 	}
 	return out

@@ -51,7 +51,7 @@ func TestWideLetters(t *testing.T) {
 	if got, want := p.wiped(), "\r\x1b[2A\x1b[J"; got != want { // the first stands on two lines
 		t.Errorf("it is wiped by %q; want %q", got, want)
 	}
-	if got, want := tableText([][]string{{"損失", "x"}, {"abcd", "y"}}), "損失  x\nabcd  y\n"; got != want {
+	if got, want := tableText([][]string{{"損失", "x"}, {"abcd", "y"}}, 0), "損失  x\nabcd  y\n"; got != want {
 		t.Errorf("the table is %q; want %q", got, want)
 	}
 }

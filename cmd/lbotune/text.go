@@ -150,21 +150,32 @@ func (s *rows) list(name string, lines []string) {
 	}
 }
 
-// tableText aligns columns.
-func tableText(rows [][]string) string {
-	width := make([]int, len(rows[0]))
+// tableText aligns columns. Those that have no room in so many columns of a terminal follow below, in
+// pieces with the first one each; 0 is without end.
+func tableText(rows [][]string, columns int) string {
+	width, last := make([]int, len(rows[0])), make([]int, len(rows[0])) // last is without blanks, which end no line
 	for _, row := range rows {
 		for i, cell := range row {
 			width[i] = max(width[i], widthOf(cell))
+			last[i] = max(last[i], widthOf(strings.TrimRight(cell, " ")))
 		}
 	}
 	var s strings.Builder
-	for _, row := range rows {
-		line := ""
-		for i, cell := range row {
-			line += cell + strings.Repeat(" ", width[i]-widthOf(cell)+2)
+	for from, n := 1, 1; s.Len() == 0 || from < len(width); from = n {
+		at := width[0] + 2
+		for n = from; n < len(width) && (n == from || columns <= 0 || at+last[n] <= columns); n++ {
+			at += width[n] + 2
 		}
-		s.WriteString(strings.TrimRight(line, " ") + "\n")
+		s.WriteString(when(from > 1, "\n"))
+		for _, row := range rows {
+			line := ""
+			for i, cell := range row {
+				if i == 0 || from <= i && i < n {
+					line += cell + strings.Repeat(" ", width[i]-widthOf(cell)+2)
+				}
+			}
+			s.WriteString(strings.TrimRight(line, " ") + "\n")
+		}
 	}
 	return s.String()
 }

@@ -59,29 +59,7 @@ func printTrials(g *global, st *study.State, l layout.Study, list []*study.Trial
 		return printLines(g.out, list, func(t *study.Trial) any { return newTrialJSON(st, l, t) })
 	}
 	columns, _, _ := sizeOf(g.out)
-	return g.print("%s", inPieces(trialsTable(st, l, list), columns))
-}
-
-// inPieces is a table as text, below each other in pieces that have room in so many columns, each
-// with the first of its own; 0 is without end.
-func inPieces(rows [][]string, columns int) string {
-	width, last := make([]int, len(rows[0])), make([]int, len(rows[0])) // last is without blanks, which end no line
-	for _, row := range rows {
-		for i, cell := range row {
-			width[i] = max(width[i], widthOf(cell))
-			last[i] = max(last[i], widthOf(strings.TrimRight(cell, " ")))
-		}
-	}
-	var pieces []string
-	for from, n := 1, 1; len(pieces) == 0 || from < len(width); from = n {
-		at := width[0] + 2
-		for n = from; n < len(width) && (n == from || columns <= 0 || at+last[n] <= columns); n++ {
-			at += width[n] + 2
-		}
-		piece := lists.Map(rows, func(row []string) []string { return slices.Concat(row[:1], row[from:n]) })
-		pieces = append(pieces, tableText(piece))
-	}
-	return strings.Join(pieces, "\n")
+	return g.print("%s", tableText(trialsTable(st, l, list), columns))
 }
 
 func trialsTable(st *study.State, l layout.Study, list []*study.Trial) [][]string {

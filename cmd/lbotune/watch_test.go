@@ -63,7 +63,7 @@ func TestTableInPieces(t *testing.T) {
 		3:  "trial  value\n1      0.5\n\ntrial  üüüü\n1      x\n\ntrial  b\n1      a long one\n",
 	} {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
-			if got := inPieces(rows, columns); got != want {
+			if got := tableText(rows, columns); got != want {
 				t.Errorf("in %d columns:\n%swant\n%s", columns, got, want)
 			}
 		})
@@ -86,12 +86,12 @@ func TestTableInPiecesIsLaidOutOnce(t *testing.T) {
 	}
 	for range 100 {
 		rows, columns := table(1+rng.IntN(4), 1+rng.IntN(7)), rng.IntN(60)
-		if got, want := inPieces(rows, columns), shrunk(rows, columns); got != want {
+		if got, want := tableText(rows, columns), shrunk(rows, columns); got != want {
 			t.Fatalf("in %d columns:\n%s\nwant\n%s", columns, got, want)
 		}
 	}
 	rows := table(50, 60)
-	if n := testing.AllocsPerRun(1, func() { inPieces(rows, 40) }); n > 50*60*10 {
+	if n := testing.AllocsPerRun(1, func() { tableText(rows, 40) }); n > 50*60*10 {
 		t.Errorf("%v allocations for %d cells", n, 50*60)
 	}
 }
@@ -99,7 +99,7 @@ func TestTableInPiecesIsLaidOutOnce(t *testing.T) {
 // shrunk takes columns away until what is left has room.
 func shrunk(rows [][]string, columns int) string {
 	first := func(n int) string {
-		return tableText(lists.Map(rows, func(row []string) []string { return row[:n] }))
+		return tableText(lists.Map(rows, func(row []string) []string { return row[:n] }), 0)
 	}
 	n := len(rows[0])
 	wide := func(line string) bool { return widthOf(line) > columns }
