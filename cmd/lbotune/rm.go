@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,14 +31,10 @@ question on standard error with y. It refuses while an lbotune works on the stud
 of its trials or its setup command still runs, or a batch system still has jobs of it.
 The spec stays, and so does what lbotune did not put there: other files in the study's
 directory, and directories that links lead to.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseLone(args[0]); err != nil {
-				return err
-			}
-			return g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
-				return removeStudy(cmd.Context(), g, st, l, yes)
-			})(cmd, args)
-		},
+		PreRunE: func(_ *cobra.Command, args []string) error { return refuseLone(args[0]) },
+		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
+			return removeStudy(cmd.Context(), g, st, l, yes)
+		}),
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
@@ -55,10 +52,7 @@ func refuseLone(arg string) error {
 }
 
 func removeStudy(ctx context.Context, g *global, st *study.State, l layout.Study, yes bool) error {
-	if err := session.CheckOwner(l, slog.New(slog.DiscardHandler)); err != nil {
-		return err
-	}
-	if err := deserted(ctx, st, l); err != nil {
+	if err := cmp.Or(session.CheckOwner(l, slog.New(slog.DiscardHandler)), deserted(ctx, st, l)); err != nil {
 		return err
 	}
 	if !yes {

@@ -202,13 +202,14 @@ func enqueueing(words []string) func(*study.State) (study.Request, error) {
 	}
 }
 
+// parseValues reads NAME=VALUE words, and says of all what is wrong.
 func parseValues(space *spaces.Space, words []string) (out spaces.Values, err error) {
 	var errs []error
-	given := map[string]spaces.Value{}
 	for _, w := range words {
 		name, text, ok := strings.Cut(w, "=")
 		p, known := space.Lookup(name)
-		_, twice := given[name]
+		_, twice := out.Get(name)
+		a := spaces.Assignment{Name: name}
 		switch {
 		case twice:
 			err = fmt.Errorf("found two values for %s", name)
@@ -218,17 +219,11 @@ func parseValues(space *spaces.Space, words []string) (out spaces.Values, err er
 			names := lists.Map(space.Params(), func(p spaces.Param) string { return p.Name })
 			err = fmt.Errorf("there is no parameter %q; %s", name, meant(name, names, "", "the parameters are "+strings.Join(names, ", ")))
 		default:
-			var v spaces.Value
-			if v, err = p.Parse(text); err == nil {
-				given[name] = v
+			if a.Value, err = p.Parse(text); err == nil {
+				out = append(out, a)
 			}
 		}
 		errs = append(errs, err)
-	}
-	for _, p := range space.Params() {
-		if v, ok := given[p.Name]; ok {
-			out = append(out, spaces.Assignment{Name: p.Name, Value: v})
-		}
 	}
 	return out, errors.Join(errs...)
 }
