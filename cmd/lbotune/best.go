@@ -23,8 +23,6 @@ import (
 )
 
 func newBest(g *global) *cobra.Command {
-	var prefer []string
-	var goal float64
 	cmd := &cobra.Command{
 		Use:   "best STUDY",
 		Short: "Print the best values so far and the command line to use them",
@@ -36,35 +34,35 @@ out slower trials, and --prefer 'latency<=20,error=1' takes the one with the lea
 of the rest.
 
 With --goal VALUE the exit code tells a script whether the best is as good as VALUE.`,
-		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
-			wanted := cmd.Flags().Changed("goal")
-			if wanted && (st.Config.Several() || math.IsNaN(goal)) {
-				return usagef("--goal: want a number, and a study with one objective")
-			}
-			show := func() error { return summarize(g, st, l, nil) }
-			if prefer != nil {
-				show = func() error { return preferred(g, st, l, prefer) }
-			}
-			if err := show(); err != nil {
-				return err
-			}
-			err := session.Judge(st)
-			switch {
-			case errors.Is(err, session.ErrNoSuccess) && st.Closed == nil:
-				none := session.ErrNoSuccess.Error() // a reason may follow
-				return &marked{errors.New(strings.Replace(err.Error(), none, none+" yet", 1)), err}
-			case err != nil || !wanted:
-				return err
-			}
-			value, objective := report.FiguresOf(st, false).Value, st.Config.Objective() // as it is shown
-			if objective.Direction.Maximized(value) >= objective.Direction.Maximized(goal) {
-				return nil
-			}
-			return &marked{fmt.Errorf("the best %s is %s, and the goal %s", objective.Name, exact(value), exact(goal)), errMissed}
-		}),
 	}
-	cmd.Flags().Float64Var(&goal, "goal", 0, "exit with 8 unless the best is at least as good as `VALUE`")
-	cmd.Flags().StringSliceVar(&prefer, "prefer", nil, "with several objectives, print the trial preferred by `NAME=WEIGHT` or NAME<=BOUND")
+	goal := cmd.Flags().Float64("goal", 0, "exit with 8 unless the best is at least as good as `VALUE`")
+	prefer := cmd.Flags().StringSlice("prefer", nil, "with several objectives, print the trial preferred by `NAME=WEIGHT` or NAME<=BOUND")
+	cmd.RunE = g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
+		wanted := cmd.Flags().Changed("goal")
+		if wanted && (st.Config.Several() || math.IsNaN(*goal)) {
+			return usagef("--goal: want a number, and a study with one objective")
+		}
+		show := func() error { return summarize(g, st, l, nil) }
+		if *prefer != nil {
+			show = func() error { return preferred(g, st, l, *prefer) }
+		}
+		if err := show(); err != nil {
+			return err
+		}
+		err := session.Judge(st)
+		switch {
+		case errors.Is(err, session.ErrNoSuccess) && st.Closed == nil:
+			none := session.ErrNoSuccess.Error() // a reason may follow
+			return &marked{errors.New(strings.Replace(err.Error(), none, none+" yet", 1)), err}
+		case err != nil || !wanted:
+			return err
+		}
+		value, objective := report.FiguresOf(st, false).Value, st.Config.Objective() // as it is shown
+		if objective.Direction.Maximized(value) >= objective.Direction.Maximized(*goal) {
+			return nil
+		}
+		return &marked{fmt.Errorf("the best %s is %s, and the goal %s", objective.Name, exact(value), exact(*goal)), errMissed}
+	})
 	return cmd
 }
 

@@ -25,7 +25,6 @@ import (
 )
 
 func newDrive(g *global) *cobra.Command {
-	var dir string
 	cmd := &cobra.Command{
 		Use:   "drive STUDY",
 		Short: "Let a program ask and tell over one pipe",
@@ -36,20 +35,20 @@ with one on standard output: {"do": "ask"}, {"do": "tell", "trial": 1, "value": 
 drive never runs its command. If an earlier drive handed out trials and was not told their
 results, drive hands these out again first.`,
 		Example: `  echo '{"do": "ask"}' | lbotune drive spec.toml`,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			s, err := openByHand(args[0], dir)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, s.Close()) }()
-			if err := forgetStop(s.Layout()); err != nil {
-				return err
-			}
-			d := &driver{s, handedOut(s.State())}
-			return d.serve(cmd.Context(), g.in, g.out)
-		},
 	}
-	cmd.Flags().StringVar(&dir, "study", "", "keep the study in `DIR` instead of beside the spec")
+	dir := cmd.Flags().String("study", "", "keep the study in `DIR` instead of beside the spec")
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		s, err := openByHand(args[0], *dir)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		if err := forgetStop(s.Layout()); err != nil {
+			return err
+		}
+		d := &driver{s, handedOut(s.State())}
+		return d.serve(cmd.Context(), g.in, g.out)
+	}
 	return cmd
 }
 

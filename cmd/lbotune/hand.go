@@ -22,7 +22,6 @@ type askJSON struct {
 }
 
 func newAsk(g *global) *cobra.Command {
-	var number int
 	cmd := &cobra.Command{
 		Use:   "ask STUDY",
 		Short: "Hand out the next trial, for you to run yourself",
@@ -30,14 +29,14 @@ func newAsk(g *global) *cobra.Command {
 report its value with lbotune tell. STUDY may be a spec whose study has not begun.
 Its command is run by lbotune run alone: for other trials, and with confirm in [run]
 for the best ones, also where you have told their values.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if number < 1 {
-				return usagef("-n: found %d; want at least 1", number)
-			}
-			return ask(cmd.Context(), g, args[0], number)
-		},
 	}
-	cmd.Flags().IntVarP(&number, "number", "n", 1, "hand out `N` trials")
+	number := cmd.Flags().IntP("number", "n", 1, "hand out `N` trials")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *number < 1 {
+			return usagef("-n: found %d; want at least 1", *number)
+		}
+		return ask(cmd.Context(), g, args[0], *number)
+	}
 	return cmd
 }
 
@@ -86,45 +85,44 @@ func ask(ctx context.Context, g *global, arg string, number int) (err error) {
 }
 
 func newTell(g *global) *cobra.Command {
-	var failed string
 	cmd := &cobra.Command{
 		Use:   "tell STUDY N VALUE [METRIC=VALUE ...] | tell STUDY N --failed REASON",
 		Short: "Report the value of a trial that ask handed out",
 		Long: `Tell ends a trial that ask handed out, with its value and those of other metrics.
 Metrics that have a limit must be told.`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			value, metrics, err := told(args[2:], failed)
-			if err != nil {
-				return err
-			}
-			dir, err := studyDir(args[0])
-			if err != nil {
-				return err
-			}
-			err = session.Edit(nil, session.Options{Dir: dir, Program: programVersion()}, func(s *session.Study) error {
-				n, err := trialNumber(s.State(), args[1])
-				if err != nil {
-					return err
-				}
-				t := s.State().Trials[n-1]
-				again := t.Done() && t.Hand
-				err = tell(s, n, value, metrics, failed)
-				switch {
-				case err != nil && again:
-					return hinted(usage(err), fmt.Sprintf("lbotune exclude %s %d takes its result out; to have another value "+
-						"counted for it, raise the budget, and enqueue, ask and tell its values again", word(args[0]), n))
-				case err != nil:
-					return usage(err)
-				case g.json:
-					return printLine(g.out, newTrialJSON(s.State(), s.Layout(), t))
-				}
-				_, err = fmt.Fprintf(g.err, "trial %d %s%s\n", n, t.Status, when(t.Failure != nil && failed == "", ": %v", t.Failure))
-				return err
-			})
-			return hintStudy(args[0], err)
-		},
 	}
-	cmd.Flags().StringVar(&failed, "failed", "", "the trial has no value, for this `REASON`")
+	failed := cmd.Flags().String("failed", "", "the trial has no value, for this `REASON`")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		value, metrics, err := told(args[2:], *failed)
+		if err != nil {
+			return err
+		}
+		dir, err := studyDir(args[0])
+		if err != nil {
+			return err
+		}
+		err = session.Edit(nil, session.Options{Dir: dir, Program: programVersion()}, func(s *session.Study) error {
+			n, err := trialNumber(s.State(), args[1])
+			if err != nil {
+				return err
+			}
+			t := s.State().Trials[n-1]
+			again := t.Done() && t.Hand
+			err = tell(s, n, value, metrics, *failed)
+			switch {
+			case err != nil && again:
+				return hinted(usage(err), fmt.Sprintf("lbotune exclude %s %d takes its result out; to have another value "+
+					"counted for it, raise the budget, and enqueue, ask and tell its values again", word(args[0]), n))
+			case err != nil:
+				return usage(err)
+			case g.json:
+				return printLine(g.out, newTrialJSON(s.State(), s.Layout(), t))
+			}
+			_, err = fmt.Fprintf(g.err, "trial %d %s%s\n", n, t.Status, when(t.Failure != nil && *failed == "", ": %v", t.Failure))
+			return err
+		})
+		return hintStudy(args[0], err)
+	}
 	return cmd
 }
 

@@ -157,17 +157,16 @@ func repair(g *global, dir, to string) error {
 var errDiffers = errors.New("the replay differs from the journal")
 
 func newReplay(g *global) *cobra.Command {
-	kernel := ""
 	cmd := &cobra.Command{
 		Use:   "replay STUDY",
 		Short: "Compute every proposal again and compare it with the journal",
 		Long: `Replay tells a new optimizer what the study's optimizer knew at each proposal, asks
 again, and compares the answers. On the kind of processor that ran the study they are all the
 same, and where this one can compute as that does, it does.`,
-		RunE: inDir(func(ctx context.Context, dir string, _ []string) error { return replay(ctx, g, dir, kernel) }),
 	}
-	cmd.Flags().StringVar(&kernel, "kernel", "", "replay only what was proposed on this kind of processor")
+	kernel := cmd.Flags().String("kernel", "", "replay only what was proposed on this kind of processor")
 	cmd.Flags().Lookup("kernel").Hidden = true // replay itself starts these
+	cmd.RunE = inDir(func(ctx context.Context, dir string, _ []string) error { return replay(ctx, g, dir, *kernel) })
 	return cmd
 }
 

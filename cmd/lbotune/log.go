@@ -26,37 +26,35 @@ import (
 )
 
 func newLog(g *global) *cobra.Command {
-	var stderr, raw, follow bool
-	var attempt int
 	cmd := &cobra.Command{
 		Use:   "log STUDY N",
 		Short: "Print what a trial printed",
 		Long: `Log prints the standard output of trial N's last attempt, without anything that
 could control the terminal. With --follow it continues with what a running trial
 prints, until that attempt ends.`,
-		RunE: g.onTrial(func(ctx context.Context, st *study.State, l layout.Study, t *study.Trial) error {
-			id := layout.AttemptID{Trial: t.Number, Attempt: cmp.Or(attempt, report.ResultAttempt(t))}
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				if follow {
-					awaitEnd(ctx, l, id)
-				}
-			}()
-			safe := &sanitizer{w: g.out, secrets: secrets.Of(st.Config.Run.SecretEnv)}
-			output := filepath.Join(l.Attempt(id), either(stderr, runner.StderrName, runner.StdoutName))
-			err := runner.Tail(ctx, l.Output(output), math.MaxInt64, either[io.Writer](raw, g.out, safe), ended)
-			if errors.Is(err, fs.ErrNotExist) {
-				return noOutput(st, l, t, id, err)
-			}
-			return cmp.Or(err, safe.flush())
-		}),
 	}
 	f := cmd.Flags()
-	f.BoolVar(&stderr, "stderr", false, "print its standard error instead")
-	f.BoolVarP(&follow, "follow", "f", false, "continue with what the trial prints, until it ends")
-	f.BoolVar(&raw, "raw", false, "print the bytes as they are")
-	f.IntVar(&attempt, "attempt", 0, "print attempt `N` instead of the last")
+	stderr := f.Bool("stderr", false, "print its standard error instead")
+	follow := f.BoolP("follow", "f", false, "continue with what the trial prints, until it ends")
+	raw := f.Bool("raw", false, "print the bytes as they are")
+	attempt := f.Int("attempt", 0, "print attempt `N` instead of the last")
+	cmd.RunE = g.onTrial(func(ctx context.Context, st *study.State, l layout.Study, t *study.Trial) error {
+		id := layout.AttemptID{Trial: t.Number, Attempt: cmp.Or(*attempt, report.ResultAttempt(t))}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			if *follow {
+				awaitEnd(ctx, l, id)
+			}
+		}()
+		safe := &sanitizer{w: g.out, secrets: secrets.Of(st.Config.Run.SecretEnv)}
+		output := filepath.Join(l.Attempt(id), either(*stderr, runner.StderrName, runner.StdoutName))
+		err := runner.Tail(ctx, l.Output(output), math.MaxInt64, either[io.Writer](*raw, g.out, safe), ended)
+		if errors.Is(err, fs.ErrNotExist) {
+			return noOutput(st, l, t, id, err)
+		}
+		return cmp.Or(err, safe.flush())
+	})
 	return cmd
 }
 

@@ -40,7 +40,6 @@ var manuals = template.Must(template.New("manual").Funcs(template.FuncMap{
 }).Parse(manual))
 
 func newManual(g *global) *cobra.Command {
-	var markdown bool
 	cmd := &cobra.Command{
 		Use:   "manual [DIR]",
 		Short: "Write the manual pages",
@@ -48,18 +47,18 @@ func newManual(g *global) *cobra.Command {
 ~/.local/share/man/man1. With --markdown it prints one page with all commands
 instead.`,
 		Example: "  lbotune manual ~/.local/share/man/man1",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			commands := documented(cmd.Root())
-			switch {
-			case markdown && len(args) == 0:
-				return manuals.ExecuteTemplate(g.out, "markdown", commands)
-			case markdown || len(args) == 0:
-				return hinted(usagef("manual takes either a directory or --markdown"), "usage: "+cmd.UseLine())
-			}
-			return writeManual(args[0], commands)
-		},
 	}
-	cmd.Flags().BoolVar(&markdown, "markdown", false, "print one page in Markdown")
+	markdown := cmd.Flags().Bool("markdown", false, "print one page in Markdown")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		commands := documented(cmd.Root())
+		switch {
+		case *markdown && len(args) == 0:
+			return manuals.ExecuteTemplate(g.out, "markdown", commands)
+		case *markdown || len(args) == 0:
+			return hinted(usagef("manual takes either a directory or --markdown"), "usage: "+cmd.UseLine())
+		}
+		return writeManual(args[0], commands)
+	}
 	return cmd
 }
 
@@ -160,19 +159,18 @@ func programVersion() string {
 }
 
 func newVersion(g *global) *cobra.Command {
-	var licenses bool
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		RunE: func(*cobra.Command, []string) error {
-			if licenses {
-				_, err := g.out.Write(notices)
-				return err
-			}
-			return printVersion(g)
-		},
 	}
-	cmd.Flags().BoolVar(&licenses, "licenses", false, "print the licenses of everything in the program instead")
+	licenses := cmd.Flags().Bool("licenses", false, "print the licenses of everything in the program instead")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if *licenses {
+			_, err := g.out.Write(notices)
+			return err
+		}
+		return printVersion(g)
+	}
 	return cmd
 }
 

@@ -169,8 +169,6 @@ func sourceOf(st *study.State, l layout.Study, before bool) (report.Source, erro
 }
 
 func newPlot(g *global) *cobra.Command {
-	var width int
-	var plain bool
 	cmd := &cobra.Command{
 		Use:   "plot STUDY PICTURE",
 		Short: "Draw a picture of a study in the terminal",
@@ -178,26 +176,26 @@ func newPlot(g *global) *cobra.Command {
 A green @ or full circle is the best trial, x a failed one, a point one of the initial design. Without a
 UTF-8 locale, or with --ascii, it uses only ASCII.`,
 		Example: "  lbotune plot spec.study history",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			columns, _, _ := sizeOf(g.out)
-			c := report.Cells{Columns: cmp.Or(width, min(max(cmp.Or(columns, 80), 60), 200)), Plain: plain || !unicodeLocale(),
-				Colours: isTerminal(g.out) && os.Getenv("NO_COLOR") == ""}
-			if c.Columns < 60 || c.Columns > 200 {
-				return usagef("--width: found %d; want 60 to 200", width)
-			}
-			s, err := g.look(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			text, err := s.Text(args[1], c)
-			if err != nil {
-				return usage(err)
-			}
-			return g.print("%s", text)
-		},
 	}
-	cmd.Flags().IntVar(&width, "width", 0, "draw in `N` columns, 60 to 200 (default: the terminal's, or 80)")
-	cmd.Flags().BoolVar(&plain, "ascii", false, "use only ASCII characters")
+	width := cmd.Flags().Int("width", 0, "draw in `N` columns, 60 to 200 (default: the terminal's, or 80)")
+	plain := cmd.Flags().Bool("ascii", false, "use only ASCII characters")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		columns, _, _ := sizeOf(g.out)
+		c := report.Cells{Columns: cmp.Or(*width, min(max(cmp.Or(columns, 80), 60), 200)), Plain: *plain || !unicodeLocale(),
+			Colours: isTerminal(g.out) && os.Getenv("NO_COLOR") == ""}
+		if c.Columns < 60 || c.Columns > 200 {
+			return usagef("--width: found %d; want 60 to 200", *width)
+		}
+		s, err := g.look(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		text, err := s.Text(args[1], c)
+		if err != nil {
+			return usage(err)
+		}
+		return g.print("%s", text)
+	}
 	return cmd
 }
 

@@ -22,7 +22,6 @@ import (
 )
 
 func newRm(g *global) *cobra.Command {
-	var yes bool
 	cmd := &cobra.Command{
 		Use:   "rm STUDY",
 		Short: "Remove a study and its results, after asking",
@@ -32,11 +31,11 @@ of its trials or its setup command still runs, or a batch system still has jobs 
 The spec stays, and so does what lbotune did not put there: other files in the study's
 directory, and directories that links lead to.`,
 		PreRunE: func(_ *cobra.Command, args []string) error { return refuseLone(args[0]) },
-		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
-			return removeStudy(cmd.Context(), g, st, l, yes)
-		}),
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
+	cmd.RunE = g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
+		return removeStudy(cmd.Context(), g, st, l, *yes)
+	})
 	return cmd
 }
 

@@ -38,8 +38,6 @@ type shower interface {
 }
 
 func newServe(g *global) *cobra.Command {
-	var listen string
-	var control bool
 	cmd := &cobra.Command{
 		Use:   "serve [STUDY | FOLDER]",
 		Short: "Show studies in the browser while they run",
@@ -53,38 +51,38 @@ with --control also enqueue, exclude, note and stop. The browser keeps the token
 programs send it in a header, "Authorization: Bearer TOKEN". The token is new each time,
 or is the value of LBOTUNE_TOKEN, which is not printed. Serve listens only to this
 machine unless --listen says otherwise.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			arg := append(args, ".")[0]
-			var c report.Control
-			if control {
-				c = func(ctx context.Context, dir string, o report.Order) (string, error) { return obey(ctx, g, dir, o) }
-			}
-			token, secret := os.Getenv(tokenName), ""
-			if token == "" {
-				token = rand.Text()
-				secret = "?token=" + token
-			} else if !tokenRE.MatchString(token) {
-				return usagef("%s: want 16 letters, digits, - and _ at least, and nothing else", tokenName)
-			}
-			what, v, err := toShow(arg, c)
-			if err != nil {
-				return err
-			}
-			host, _, err := net.SplitHostPort(listen)
-			if err != nil {
-				return usagef("--listen: found %q; want HOST:PORT", listen)
-			}
-			ln, err := net.Listen("tcp", listen)
-			if err != nil {
-				return hinted(usagef("--listen: %w", err), "--listen 127.0.0.1:0 takes any port that is free")
-			}
-			hosts, url := report.Hosts(ln.Addr(), host)
-			fmt.Fprintf(g.err, "%s%s shows %s; Ctrl-C ends it\n", url, secret, oneLine(what))
-			return serve(cmd.Context(), ln, v.Handler(token, hosts...), v.Run)
-		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8765", "listen at `HOST:PORT`")
-	cmd.Flags().BoolVar(&control, "control", false, "let anyone with the token change the studies")
+	listen := cmd.Flags().String("listen", "127.0.0.1:8765", "listen at `HOST:PORT`")
+	control := cmd.Flags().Bool("control", false, "let anyone with the token change the studies")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		arg := append(args, ".")[0]
+		var c report.Control
+		if *control {
+			c = func(ctx context.Context, dir string, o report.Order) (string, error) { return obey(ctx, g, dir, o) }
+		}
+		token, secret := os.Getenv(tokenName), ""
+		if token == "" {
+			token = rand.Text()
+			secret = "?token=" + token
+		} else if !tokenRE.MatchString(token) {
+			return usagef("%s: want 16 letters, digits, - and _ at least, and nothing else", tokenName)
+		}
+		what, v, err := toShow(arg, c)
+		if err != nil {
+			return err
+		}
+		host, _, err := net.SplitHostPort(*listen)
+		if err != nil {
+			return usagef("--listen: found %q; want HOST:PORT", *listen)
+		}
+		ln, err := net.Listen("tcp", *listen)
+		if err != nil {
+			return hinted(usagef("--listen: %w", err), "--listen 127.0.0.1:0 takes any port that is free")
+		}
+		hosts, url := report.Hosts(ln.Addr(), host)
+		fmt.Fprintf(g.err, "%s%s shows %s; Ctrl-C ends it\n", url, secret, oneLine(what))
+		return serve(cmd.Context(), ln, v.Handler(token, hosts...), v.Run)
+	}
 	return cmd
 }
 

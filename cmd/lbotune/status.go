@@ -52,22 +52,21 @@ type attemptJSON struct {
 }
 
 func newStatus(g *global) *cobra.Command {
-	var live bool
 	cmd := &cobra.Command{
 		Use:   "status STUDY",
 		Short: "Show how far along a study is",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if live {
-				return watch(cmd.Context(), g, args[0])
-			}
-			src, err := g.source(args[0])
-			if err != nil {
-				return err
-			}
-			return printStatus(g, src.State, layout.Study(src.Dir), src.Running)
-		},
 	}
-	cmd.Flags().BoolVar(&live, "watch", false, "redraw every second until the study has ended")
+	live := cmd.Flags().Bool("watch", false, "redraw every second until the study has ended")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *live {
+			return watch(cmd.Context(), g, args[0])
+		}
+		src, err := g.source(args[0])
+		if err != nil {
+			return err
+		}
+		return printStatus(g, src.State, layout.Study(src.Dir), src.Running)
+	}
 	return cmd
 }
 

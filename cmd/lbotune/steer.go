@@ -229,26 +229,24 @@ func parseValues(space *spaces.Space, words []string) (out spaces.Values, err er
 }
 
 func newExclude(g *global) *cobra.Command {
-	var undo bool
 	cmd := &cobra.Command{
 		Use:   "exclude STUDY N",
 		Short: "Take a trial's result out of the study",
 		Long: `Exclude takes the result of trial N out of the study: it can no longer be the best,
 and from then on the optimizer does not see it. Its records stay, and it still
 counts towards the budget. With --undo the result counts again.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return steer(cmd.Context(), g, nil, args[0], func(st *study.State) (study.Request, error) {
-				n, err := trialNumber(st, args[1])
-				return study.Request{Action: either(undo, study.ActionInclude, study.ActionExclude), Trial: n}, err
-			})
-		},
 	}
-	cmd.Flags().BoolVar(&undo, "undo", false, "undo the exclusion")
+	undo := cmd.Flags().Bool("undo", false, "undo the exclusion")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return steer(cmd.Context(), g, nil, args[0], func(st *study.State) (study.Request, error) {
+			n, err := trialNumber(st, args[1])
+			return study.Request{Action: either(*undo, study.ActionInclude, study.ActionExclude), Trial: n}, err
+		})
+	}
 	return cmd
 }
 
 func newRerun(g *global) *cobra.Command {
-	var failed bool
 	cmd := &cobra.Command{
 		Use:   "rerun STUDY N ... | rerun STUDY --failed",
 		Short: "Run failed trials again with the same values",
@@ -256,53 +254,52 @@ func newRerun(g *global) *cobra.Command {
 optimizer nothing, and the trials run again as new attempts, with the same values.
 The lbotune that works on the study does this, or the next one that is started.`,
 		Example: "  lbotune rerun spec.study --failed",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if failed == (len(args) > 1) {
-				return usagef("found %s; want the numbers of failed trials, or --failed for all", count(len(args)-1, "trial"))
-			}
-			return steer(cmd.Context(), g, nil, args[0], func(st *study.State) (study.Request, error) {
-				r := study.Request{Action: study.ActionRerun}
-				if failed {
-					if r.Rerun = st.Failed(); len(r.Rerun) == 0 {
-						return r, usagef("no trial has failed that could be run again")
-					}
-				}
-				for _, arg := range args[1:] {
-					n, err := trialNumber(st, arg)
-					if err != nil {
-						return r, err
-					}
-					r.Rerun = append(r.Rerun, n)
-				}
-				return r, nil
-			})
-		},
 	}
-	cmd.Flags().BoolVar(&failed, "failed", false, "rerun every failed trial that may be run again")
+	failed := cmd.Flags().Bool("failed", false, "rerun every failed trial that may be run again")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *failed == (len(args) > 1) {
+			return usagef("found %s; want the numbers of failed trials, or --failed for all", count(len(args)-1, "trial"))
+		}
+		return steer(cmd.Context(), g, nil, args[0], func(st *study.State) (study.Request, error) {
+			r := study.Request{Action: study.ActionRerun}
+			if *failed {
+				if r.Rerun = st.Failed(); len(r.Rerun) == 0 {
+					return r, usagef("no trial has failed that could be run again")
+				}
+			}
+			for _, arg := range args[1:] {
+				n, err := trialNumber(st, arg)
+				if err != nil {
+					return r, err
+				}
+				r.Rerun = append(r.Rerun, n)
+			}
+			return r, nil
+		})
+	}
 	return cmd
 }
 
 func newNote(g *global) *cobra.Command {
-	var trial int
 	cmd := &cobra.Command{
 		Use:   "note STUDY TEXT ...",
 		Short: "Attach a remark to a study or a trial",
 		Long: `Note attaches TEXT to a study or to one of its trials; status shows it. STUDY may be a
 spec whose study has not begun.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			note := noting(trial, strings.Join(args[1:], " "))
-			err := steer(cmd.Context(), g, nil, args[0], note)
-			if trial != 0 || !errors.Is(err, study.ErrNoStudy) {
-				return err
-			}
-			cfg, specErr := specOf(args[0])
-			if cfg == nil || specErr != nil {
-				return cmp.Or(specErr, err)
-			}
-			return steer(cmd.Context(), g, cfg, args[0], note)
-		},
 	}
-	cmd.Flags().IntVar(&trial, "trial", 0, "the remark is about trial `N`")
+	trial := cmd.Flags().Int("trial", 0, "the remark is about trial `N`")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		note := noting(*trial, strings.Join(args[1:], " "))
+		err := steer(cmd.Context(), g, nil, args[0], note)
+		if *trial != 0 || !errors.Is(err, study.ErrNoStudy) {
+			return err
+		}
+		cfg, specErr := specOf(args[0])
+		if cfg == nil || specErr != nil {
+			return cmp.Or(specErr, err)
+		}
+		return steer(cmd.Context(), g, cfg, args[0], note)
+	}
 	return cmd
 }
 

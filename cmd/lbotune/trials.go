@@ -27,25 +27,23 @@ import (
 )
 
 func newTrials(g *global) *cobra.Command {
-	var byValue bool
-	var limit uint64
 	cmd := &cobra.Command{
 		Use:   "trials STUDY",
 		Short: "List the trials of a study",
-		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l layout.Study) error {
-			list := either(byValue, st.Ranked(), st.Trials)
-			if byValue && len(list) > 0 {
-				first := foremost(st) // whose mean may be the best, and not its value
-				list = append(first, slices.DeleteFunc(list, func(t *study.Trial) bool { return slices.Contains(first, t) })...)
-			}
-			if limit > 0 && uint64(len(list)) > limit {
-				list = list[:limit]
-			}
-			return printTrials(g, st, l, list)
-		}),
 	}
-	cmd.Flags().BoolVar(&byValue, "by-value", false, "list the best, or the front, first; leave out trials without a value")
-	cmd.Flags().Uint64VarP(&limit, "limit", "n", 0, "list at most `N` trials")
+	byValue := cmd.Flags().Bool("by-value", false, "list the best, or the front, first; leave out trials without a value")
+	limit := cmd.Flags().Uint64P("limit", "n", 0, "list at most `N` trials")
+	cmd.RunE = g.onStudy(func(_ *cobra.Command, st *study.State, l layout.Study) error {
+		list := either(*byValue, st.Ranked(), st.Trials)
+		if *byValue && len(list) > 0 {
+			first := foremost(st) // whose mean may be the best, and not its value
+			list = append(first, slices.DeleteFunc(list, func(t *study.Trial) bool { return slices.Contains(first, t) })...)
+		}
+		if *limit > 0 && uint64(len(list)) > *limit {
+			list = list[:*limit]
+		}
+		return printTrials(g, st, l, list)
+	})
 	return cmd
 }
 
@@ -104,18 +102,17 @@ func textOr[T any](none string, text func(T) string) func(v T, there bool) strin
 }
 
 func newShow(g *global) *cobra.Command {
-	var dir string
 	cmd := &cobra.Command{
 		Use:   "show STUDY N",
 		Short: "Show one trial: values, result, command, and where its output is",
-		RunE: g.onTrial(func(_ context.Context, st *study.State, l layout.Study, t *study.Trial) error {
-			if dir != "" {
-				return writeFiles(st, l, t, dir)
-			}
-			return printTrial(g, st, l, t)
-		}),
 	}
-	cmd.Flags().StringVar(&dir, "files", "", "write the trial's [[files]] into `DIR` instead, even if its directory is gone;\nit replaces no other file")
+	dir := cmd.Flags().String("files", "", "write the trial's [[files]] into `DIR` instead, even if its directory is gone;\nit replaces no other file")
+	cmd.RunE = g.onTrial(func(_ context.Context, st *study.State, l layout.Study, t *study.Trial) error {
+		if *dir != "" {
+			return writeFiles(st, l, t, *dir)
+		}
+		return printTrial(g, st, l, t)
+	})
 	return cmd
 }
 
