@@ -104,23 +104,20 @@ func extent(c *study.Config) string {
 
 func newAdjust(g *global) *cobra.Command {
 	var a adjustment
-	cmd := &cobra.Command{
-		Use:   "adjust STUDY",
-		Short: "Change a study's budget and workers, even while it runs",
-		Long: `Adjust changes how many trials a study runs, for how long, and how many at a time.
+	cmd := newCommand("adjust STUDY", "Change a study's budget and workers, even while it runs",
+		`Adjust changes how many trials a study runs, for how long, and how many at a time.
 If an lbotune works on the study, on whatever host, it follows at once; with fewer
 workers the running trials come to their end. If none does, resume continues with
 the change, while run takes what its spec and its flags say. So do ask and drive if
-they are given a spec.`,
-		Example: "  lbotune adjust spec.study --trials 100 --workers 4",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if !a.given() {
-				return hinted(usagef("there is nothing to change"), "usage: lbotune adjust STUDY [--trials N] [--time DURATION] [--workers N]")
-			}
-			return steer(cmd.Context(), g, nil, args[0], a.request)
-		},
-	}
+they are given a spec.`)
+	cmd.Example = "  lbotune adjust spec.study --trials 100 --workers 4"
 	a.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !a.given() {
+			return hinted(usagef("there is nothing to change"), "usage: lbotune adjust STUDY [--trials N] [--time DURATION] [--workers N]")
+		}
+		return steer(cmd.Context(), g, nil, args[0], a.request)
+	}
 	return cmd
 }
 

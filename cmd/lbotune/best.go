@@ -23,18 +23,15 @@ import (
 )
 
 func newBest(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "best STUDY",
-		Short: "Print the best values so far and the command line to use them",
-		Long: `Best prints the best trial. With several objectives it prints the front: the trials that
+	cmd := newCommand("best STUDY", "Print the best values so far and the command line to use them",
+		`Best prints the best trial. With several objectives it prints the front: the trials that
 no other equals or beats in all objectives. --prefer prints one of them: --prefer
 latency=1 the one with the best latency; --prefer error=2,latency=1 weighs two objectives,
 each from 0 for the worst of the front to 1 for its best; --prefer 'latency<=20' leaves
 out slower trials, and --prefer 'latency<=20,error=1' takes the one with the least error
 of the rest.
 
-With --goal VALUE the exit code tells a script whether the best is as good as VALUE.`,
-	}
+With --goal VALUE the exit code tells a script whether the best is as good as VALUE.`)
 	goal := cmd.Flags().Float64("goal", 0, "exit with 8 unless the best is at least as good as `VALUE`")
 	prefer := cmd.Flags().StringSlice("prefer", nil, "with several objectives, print the trial preferred by `NAME=WEIGHT` or NAME<=BOUND")
 	cmd.RunE = g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {

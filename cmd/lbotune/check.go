@@ -25,10 +25,8 @@ import (
 
 func newCheck(g *global) *cobra.Command {
 	var smoke string
-	cmd := &cobra.Command{
-		Use:   "check SPEC",
-		Short: "Validate a spec and show the first commands",
-		Long: `Check validates SPEC and shows the space, the first three commands exactly as they
+	cmd := newCommand("check SPEC", "Validate a spec and show the first commands",
+		`Check validates SPEC and shows the space, the first three commands exactly as they
 would run, and the configuration files of the first trial. If trials run on a
 cluster it shows their job and asks Slurm whether it would take it. With --smoke it
 also runs setup and one trial at the middle of the space, in a temporary study, and
@@ -36,57 +34,56 @@ shows the value that it found and the files that it wrote where all trials run. 
 trial with other values runs beside it if there are several workers, or after it if it
 was short; check names parameters that seem to change nothing. With --smoke=all it runs
 as many trials as it takes to try every choice and both positions of every switch. If
-SPEC does not say how to find the metric, --smoke lists the candidates.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := loadSpec(g, args[0])
-			layout := layout.Of(layout.DirFor(either(isStream(args[0]), "stdin", args[0])))
-			base := filepath.Dir(string(layout))
-			if wrong := (*spec.Error)(nil); errors.As(err, &wrong) && wrong.OnlyRule && smoke != "" {
-				return listMetrics(cmd.Context(), g, &cfg, base)
-			}
-			if err != nil {
-				return asUsage(err)
-			}
-			if smoke != "" && smoke != smokeMiddle && smoke != smokeAll {
-				return asUsage(fmt.Errorf("--smoke=%s: allowed are %s and %s", smoke, smokeMiddle, smokeAll))
-			}
-			if m, shared := cfg.SharedResult(nil); shared && cfg.Run.SlotCount() == 1 {
-				fmt.Fprintf(g.err, "warning: every trial writes the same file %q for %s: a trial that writes nothing fails, and only one can run at a time; "+
-					"write file = \"{trial_dir}/result.json\" instead\n", m.File, oneLine(m.Name))
-			}
-			if cfg.Several() && cfg.Prune != nil {
-				fmt.Fprintln(g.err, "warning: with several objectives stopping trials early has found less than no stopping with the same work; leave [prune] out, or see docs/pruning.md")
-			} else if early := earlyRung(&cfg); early != "" {
-				fmt.Fprintf(g.err, "warning: [prune] compares trials at %s already: below a tenth of the whole, "+
-					"the order often says little about that at the end, and the best may be stopped; "+
-					"a larger min_resource looks later, see docs/pruning.md\n", oneLine(early))
-			}
-			for about, text := range (&study.State{Config: cfg}).Mistakes {
-				if about != "direction" || smoke == "" { // which the study of the smoke test says
-					fmt.Fprintln(g.err, "warning: "+oneLine(text))
-				}
-			}
-			if err := runnable(&cfg); err != nil {
-				return err
-			}
-			warnOfAbsent(g, &cfg, args[0])
-			p, err := newPreview(cmd.Context(), &cfg, layout)
-			if err != nil {
-				return err
-			}
-			if smoke == "" || !g.json {
-				if err := g.show(p, p.text()); err != nil {
-					return err
-				}
-			}
-			if smoke == "" || p.refused != nil {
-				return p.refused
-			}
-			return smokeTest(cmd.Context(), g, &cfg, base, smoke == smokeAll)
-		},
-	}
+SPEC does not say how to find the metric, --smoke lists the candidates.`)
 	cmd.Flags().StringVar(&smoke, "smoke", "", "run setup and one trial at the middle of the space; `WHAT` may be all: enough trials to try every choice and switch")
 	cmd.Flags().Lookup("smoke").NoOptDefVal = smokeMiddle
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		cfg, err := loadSpec(g, args[0])
+		layout := layout.Of(layout.DirFor(either(isStream(args[0]), "stdin", args[0])))
+		base := filepath.Dir(string(layout))
+		if wrong := (*spec.Error)(nil); errors.As(err, &wrong) && wrong.OnlyRule && smoke != "" {
+			return listMetrics(cmd.Context(), g, &cfg, base)
+		}
+		if err != nil {
+			return asUsage(err)
+		}
+		if smoke != "" && smoke != smokeMiddle && smoke != smokeAll {
+			return asUsage(fmt.Errorf("--smoke=%s: allowed are %s and %s", smoke, smokeMiddle, smokeAll))
+		}
+		if m, shared := cfg.SharedResult(nil); shared && cfg.Run.SlotCount() == 1 {
+			fmt.Fprintf(g.err, "warning: every trial writes the same file %q for %s: a trial that writes nothing fails, and only one can run at a time; "+
+				"write file = \"{trial_dir}/result.json\" instead\n", m.File, oneLine(m.Name))
+		}
+		if cfg.Several() && cfg.Prune != nil {
+			fmt.Fprintln(g.err, "warning: with several objectives stopping trials early has found less than no stopping with the same work; leave [prune] out, or see docs/pruning.md")
+		} else if early := earlyRung(&cfg); early != "" {
+			fmt.Fprintf(g.err, "warning: [prune] compares trials at %s already: below a tenth of the whole, "+
+				"the order often says little about that at the end, and the best may be stopped; "+
+				"a larger min_resource looks later, see docs/pruning.md\n", oneLine(early))
+		}
+		for about, text := range (&study.State{Config: cfg}).Mistakes {
+			if about != "direction" || smoke == "" { // which the study of the smoke test says
+				fmt.Fprintln(g.err, "warning: "+oneLine(text))
+			}
+		}
+		if err := runnable(&cfg); err != nil {
+			return err
+		}
+		warnOfAbsent(g, &cfg, args[0])
+		p, err := newPreview(cmd.Context(), &cfg, layout)
+		if err != nil {
+			return err
+		}
+		if smoke == "" || !g.json {
+			if err := g.show(p, p.text()); err != nil {
+				return err
+			}
+		}
+		if smoke == "" || p.refused != nil {
+			return p.refused
+		}
+		return smokeTest(cmd.Context(), g, &cfg, base, smoke == smokeAll)
+	}
 	return cmd
 }
 

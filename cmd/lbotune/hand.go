@@ -22,14 +22,11 @@ type askJSON struct {
 }
 
 func newAsk(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "ask STUDY",
-		Short: "Hand out the next trial, for you to run yourself",
-		Long: `Ask prints the number and the values of the next trial. Run it as you like and
+	cmd := newCommand("ask STUDY", "Hand out the next trial, for you to run yourself",
+		`Ask prints the number and the values of the next trial. Run it as you like and
 report its value with lbotune tell. STUDY may be a spec whose study has not begun.
 Its command is run by lbotune run alone: for other trials, and with confirm in [run]
-for the best ones, also where you have told their values.`,
-	}
+for the best ones, also where you have told their values.`)
 	number := cmd.Flags().IntP("number", "n", 1, "hand out `N` trials")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *number < 1 {
@@ -85,12 +82,10 @@ func ask(ctx context.Context, g *global, arg string, number int) (err error) {
 }
 
 func newTell(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "tell STUDY N VALUE [METRIC=VALUE ...] | tell STUDY N --failed REASON",
-		Short: "Report the value of a trial that ask handed out",
-		Long: `Tell ends a trial that ask handed out, with its value and those of other metrics.
-Metrics that have a limit must be told.`,
-	}
+	cmd := newCommand("tell STUDY N VALUE [METRIC=VALUE ...] | tell STUDY N --failed REASON",
+		"Report the value of a trial that ask handed out",
+		`Tell ends a trial that ask handed out, with its value and those of other metrics.
+Metrics that have a limit must be told.`)
 	failed := cmd.Flags().String("failed", "", "the trial has no value, for this `REASON`")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		value, metrics, err := told(args[2:], *failed)

@@ -126,12 +126,10 @@ func previewScript(ctx context.Context, cfg *study.Config, l layout.Study) (stri
 func newInside() (out []*cobra.Command) {
 	for _, kind := range spec.Launchers {
 		for name, run := range kind.Inside {
-			out = append(out, &cobra.Command{
-				Use:    name + " FOLDER",
-				Short:  "Run one attempt inside a job",
-				Hidden: true,
-				RunE:   func(_ *cobra.Command, args []string) error { return run(args[0]) },
-			})
+			cmd := newCommand(name+" FOLDER", "Run one attempt inside a job", "")
+			cmd.Hidden = true
+			cmd.RunE = func(_ *cobra.Command, args []string) error { return run(args[0]) }
+			out = append(out, cmd)
 		}
 	}
 	return out

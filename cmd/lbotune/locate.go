@@ -274,29 +274,27 @@ func destination(path string) string {
 }
 
 func newLs(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use:     "ls [FOLDER]",
-		Aliases: []string{"list"},
-		Short:   "List the studies below a folder",
-		Long: `Ls lists the studies in FOLDER (default: the current one) and below: whether each runs,
+	cmd := newCommand("ls [FOLDER]", "List the studies below a folder",
+		`Ls lists the studies in FOLDER (default: the current one) and below: whether each runs,
 how far along it is, and its best value. It skips hidden folders, and follows
-a link to a folder only if that folder is a study.`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			folder := append(args, ".")[0]
-			found, err := (&lister{folder: folder}).list()
-			switch {
-			case err != nil:
-				return usage(err)
-			case g.json:
-				return printLines(g.out, found, func(s report.Listed) any { return s })
-			case len(found) == 0:
-				_, err := fmt.Fprintf(g.err, "no study in %s or below\n", oneLine(folder))
-				return err
-			}
-			rows := [][]string{{"study", "state", "finished", "failed", "best", "", "last record"}}
-			return g.print("%s", tableText(append(rows, lists.Map(found, listRow)...), 0))
-		},
+a link to a folder only if that folder is a study.`)
+	cmd.Aliases = []string{"list"}
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		folder := append(args, ".")[0]
+		found, err := (&lister{folder: folder}).list()
+		switch {
+		case err != nil:
+			return usage(err)
+		case g.json:
+			return printLines(g.out, found, func(s report.Listed) any { return s })
+		case len(found) == 0:
+			_, err := fmt.Fprintf(g.err, "no study in %s or below\n", oneLine(folder))
+			return err
+		}
+		rows := [][]string{{"study", "state", "finished", "failed", "best", "", "last record"}}
+		return g.print("%s", tableText(append(rows, lists.Map(found, listRow)...), 0))
 	}
+	return cmd
 }
 
 func listRow(s report.Listed) []string {

@@ -26,13 +26,10 @@ import (
 )
 
 func newLog(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "log STUDY N",
-		Short: "Print what a trial printed",
-		Long: `Log prints the standard output of trial N's last attempt, without anything that
+	cmd := newCommand("log STUDY N", "Print what a trial printed",
+		`Log prints the standard output of trial N's last attempt, without anything that
 could control the terminal. With --follow it continues with what a running trial
-prints, until that attempt ends.`,
-	}
+prints, until that attempt ends.`)
 	f := cmd.Flags()
 	stderr := f.Bool("stderr", false, "print its standard error instead")
 	follow := f.BoolP("follow", "f", false, "continue with what the trial prints, until it ends")

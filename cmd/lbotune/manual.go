@@ -40,14 +40,11 @@ var manuals = template.Must(template.New("manual").Funcs(template.FuncMap{
 }).Parse(manual))
 
 func newManual(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "manual [DIR]",
-		Short: "Write the manual pages",
-		Long: `Manual writes a manual page for each command into DIR, for example
+	cmd := newCommand("manual [DIR]", "Write the manual pages",
+		`Manual writes a manual page for each command into DIR, for example
 ~/.local/share/man/man1. With --markdown it prints one page with all commands
-instead.`,
-		Example: "  lbotune manual ~/.local/share/man/man1",
-	}
+instead.`)
+	cmd.Example = "  lbotune manual ~/.local/share/man/man1"
 	markdown := cmd.Flags().Bool("markdown", false, "print one page in Markdown")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		commands := documented(cmd.Root())
@@ -159,10 +156,7 @@ func programVersion() string {
 }
 
 func newVersion(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-	}
+	cmd := newCommand("version", "Print the version", "")
 	licenses := cmd.Flags().Bool("licenses", false, "print the licenses of everything in the program instead")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if *licenses {

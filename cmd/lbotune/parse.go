@@ -17,25 +17,11 @@ import (
 
 func newParse(g *global) *cobra.Command {
 	var rule parser.Rule
-	cmd := &cobra.Command{
-		Use:   "parse FILE",
-		Short: "Try a metric rule on a saved log",
-		Long: `Parse reads FILE (- for standard input) as if a trial had printed it, shows every
+	cmd := newCommand("parse FILE", "Try a metric rule on a saved log",
+		`Parse reads FILE (- for standard input) as if a trial had printed it, shows every
 match of the rule with its line, and says which value the trial would get. Without a
-rule it lists the candidates.`,
-		Example: "  lbotune parse --metric loss train.log",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if args[0] == "-" {
-				return parseLog(g, rule, g.in)
-			}
-			f, err := os.Open(args[0])
-			if err != nil {
-				return usage(err)
-			}
-			defer f.Close()
-			return parseLog(g, rule, f)
-		},
-	}
+rule it lists the candidates.`)
+	cmd.Example = "  lbotune parse --metric loss train.log"
 	f := cmd.Flags()
 	f.StringVarP(&rule.Metric, "metric", "m", "", "find the metric by its `NAME`")
 	f.StringVar(&rule.Regex, "regex", "", "find the metric by a regular `EXPRESSION` with one group")
@@ -46,6 +32,17 @@ rule it lists the candidates.`,
 	f.StringVar(&rule.Pick, "pick", "", "`WHICH` reading counts: last, first, min, max or mean")
 	completeFlag(cmd, "dialect", parser.Dialects()...)
 	completeFlag(cmd, "pick", "last", "first", "min", "max", "mean")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if args[0] == "-" {
+			return parseLog(g, rule, g.in)
+		}
+		f, err := os.Open(args[0])
+		if err != nil {
+			return usage(err)
+		}
+		defer f.Close()
+		return parseLog(g, rule, f)
+	}
 	return cmd
 }
 

@@ -31,66 +31,63 @@ var formats = []string{"html", "md", "svg", "json"}
 
 func newReport(g *global) *cobra.Command {
 	var out, format, plot string
-	cmd := &cobra.Command{
-		Use:   "report STUDY...",
-		Short: "Draw a study: one page with everything, or single pictures",
-		Long: `Report writes one HTML file that needs nothing else: pictures of the trials, of what
+	cmd := newCommand("report STUDY...", "Draw a study: one page with everything, or single pictures",
+		`Report writes one HTML file that needs nothing else: pictures of the trials, of what
 the model believes and of what matters, failures with the end of their output, and the
 details of every trial. Of several studies it compares the values at the same budget.
 A study may be running, or have ended or crashed.
 
-As svg it writes one picture, of --plot ` + strings.Join(report.Plots(), ", ") + `;
-as md the page's text; as json all data of the page. Export writes the trials as csv.`,
-		Example: `  lbotune report spec.study                    writes spec.html
+As svg it writes one picture, of --plot `+strings.Join(report.Plots(), ", ")+`;
+as md the page's text; as json all data of the page. Export writes the trials as csv.`)
+	cmd.Example = `  lbotune report spec.study                    writes spec.html
   lbotune report spec.study -o history.svg --plot history
   lbotune report a.study b.study -o both.html
-  lbotune report a.study b.study -o both.svg --plot history`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			end := strings.TrimPrefix(filepath.Ext(out), ".")
-			format = cmp.Or(format, when(g.json, "json"), when(slices.Contains(formats, end), "%s", end), when(plot != "", "svg"), "html")
-			switch {
-			case format == "csv" || end == "csv":
-				return hinted(usagef("a report is not written as csv"), "lbotune export writes the trials as csv")
-			case format == "png" || end == "png" && !cmd.Flags().Changed("format"):
-				return hinted(usagef("a report is not written as png"), "write it as svg, of which browsers, Inkscape and rsvg-convert make a png")
-			case end != "" && out != "-" && !cmd.Flags().Changed("format") && !slices.Contains(formats, end):
-				return usagef("-o %s: found .%s; allowed are .%s, or --format beside it", out, end, strings.Join(formats, ", ."))
-			case !slices.Contains(formats, format):
-				return usagef("--format: found %q; allowed are %s", format, strings.Join(formats, ", "))
-			case plot != "" && format != "svg":
-				return usagef("--plot draws an svg; found %s", format)
-			case len(args) > 1 && format != "html" && (format != "svg" || plot != "history"):
-				return hinted(usagef("--format %s is for one study; found %d", format, len(args)),
-					"of several there is one picture: --plot history -o FILE.svg")
-			}
-			var studies []*report.Study
-			for _, arg := range args {
-				s, err := g.look(cmd.Context(), arg)
-				if err != nil {
-					return err
-				}
-				studies = append(studies, s)
-			}
-			ours := out == "" && format == "html"
-			if ours {
-				out = strings.TrimSuffix(filepath.Base(studies[0].Dir), ".study") + ".html"
-			}
-			var b bytes.Buffer
-			if err := writeReport(&b, studies, format, plot); err != nil {
-				return err
-			}
-			dirs := lists.Map(studies, func(s *report.Study) string { return s.Dir })
-			err := g.writeOut(out, func(w io.Writer) error { _, err := b.WriteTo(w); return err }, dirs...)
-			if ours && isA[*fs.PathError](err) {
-				return hinted(&marked{err, errNoPlace}, "-o FILE writes it elsewhere")
-			}
-			return err
-		},
-	}
+  lbotune report a.study b.study -o both.svg --plot history`
 	f := cmd.Flags()
 	f.StringVarP(&out, "output", "o", "", "write to `FILE`, - for standard output; its ending sets the format")
 	f.StringVar(&format, "format", "", "html, md, svg or json")
 	f.StringVar(&plot, "plot", "", "draw only the picture `NAME`, as svg")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		end := strings.TrimPrefix(filepath.Ext(out), ".")
+		format = cmp.Or(format, when(g.json, "json"), when(slices.Contains(formats, end), "%s", end), when(plot != "", "svg"), "html")
+		switch {
+		case format == "csv" || end == "csv":
+			return hinted(usagef("a report is not written as csv"), "lbotune export writes the trials as csv")
+		case format == "png" || end == "png" && !cmd.Flags().Changed("format"):
+			return hinted(usagef("a report is not written as png"), "write it as svg, of which browsers, Inkscape and rsvg-convert make a png")
+		case end != "" && out != "-" && !cmd.Flags().Changed("format") && !slices.Contains(formats, end):
+			return usagef("-o %s: found .%s; allowed are .%s, or --format beside it", out, end, strings.Join(formats, ", ."))
+		case !slices.Contains(formats, format):
+			return usagef("--format: found %q; allowed are %s", format, strings.Join(formats, ", "))
+		case plot != "" && format != "svg":
+			return usagef("--plot draws an svg; found %s", format)
+		case len(args) > 1 && format != "html" && (format != "svg" || plot != "history"):
+			return hinted(usagef("--format %s is for one study; found %d", format, len(args)),
+				"of several there is one picture: --plot history -o FILE.svg")
+		}
+		var studies []*report.Study
+		for _, arg := range args {
+			s, err := g.look(cmd.Context(), arg)
+			if err != nil {
+				return err
+			}
+			studies = append(studies, s)
+		}
+		ours := out == "" && format == "html"
+		if ours {
+			out = strings.TrimSuffix(filepath.Base(studies[0].Dir), ".study") + ".html"
+		}
+		var b bytes.Buffer
+		if err := writeReport(&b, studies, format, plot); err != nil {
+			return err
+		}
+		dirs := lists.Map(studies, func(s *report.Study) string { return s.Dir })
+		err := g.writeOut(out, func(w io.Writer) error { _, err := b.WriteTo(w); return err }, dirs...)
+		if ours && isA[*fs.PathError](err) {
+			return hinted(&marked{err, errNoPlace}, "-o FILE writes it elsewhere")
+		}
+		return err
+	}
 	return cmd
 }
 
@@ -169,14 +166,11 @@ func sourceOf(st *study.State, l layout.Study, before bool) (report.Source, erro
 }
 
 func newPlot(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "plot STUDY PICTURE",
-		Short: "Draw a picture of a study in the terminal",
-		Long: `Plot draws in characters what report draws: ` + strings.Join(report.Texts(), ", ") + `.
+	cmd := newCommand("plot STUDY PICTURE", "Draw a picture of a study in the terminal",
+		`Plot draws in characters what report draws: `+strings.Join(report.Texts(), ", ")+`.
 A green @ or full circle is the best trial, x a failed one, a point one of the initial design. Without a
-UTF-8 locale, or with --ascii, it uses only ASCII.`,
-		Example: "  lbotune plot spec.study history",
-	}
+UTF-8 locale, or with --ascii, it uses only ASCII.`)
+	cmd.Example = "  lbotune plot spec.study history"
 	width := cmd.Flags().Int("width", 0, "draw in `N` columns, 60 to 200 (default: the terminal's, or 80)")
 	plain := cmd.Flags().Bool("ascii", false, "use only ASCII characters")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -200,28 +194,26 @@ UTF-8 locale, or with --ascii, it uses only ASCII.`,
 }
 
 func newImportance(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use:   "importance STUDY",
-		Short: "Show which parameters matter",
-		Long: `Importance asks a model made for this question, from trials that represent the space,
+	cmd := newCommand("importance STUDY", "Show which parameters matter",
+		`Importance asks a model made for this question, from trials that represent the space,
 whatever method chose them. VARIANCE is the share of the objective's variance over the
 whole space in which a parameter has a part, ALONE the share due to it alone. GOOD is the
 share of the variance that is left in the best tenth of the space: a parameter that has
 none can be left as it is in the best trial. GAIN is its share of the way from today's
 values, or the first trial, to the best one (Shapley values). Each has a 90 % interval. If
-the model cannot tell, importance says so instead, and the exit code is 5.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := g.look(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			if err := s.Unimportant(); err != nil {
-				return hinted(&marked{fmt.Errorf("what matters is not known: %w", err), errNoValue}, "more trials that succeed help")
-			}
-			texts := lists.Map(s.Model.Importances(), func(im report.Importance) string { return importanceText(&im) })
-			return g.show(s.Model.Importance, strings.Join(texts, ""))
-		},
+the model cannot tell, importance says so instead, and the exit code is 5.`)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		s, err := g.look(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		if err := s.Unimportant(); err != nil {
+			return hinted(&marked{fmt.Errorf("what matters is not known: %w", err), errNoValue}, "more trials that succeed help")
+		}
+		texts := lists.Map(s.Model.Importances(), func(im report.Importance) string { return importanceText(&im) })
+		return g.show(s.Model.Importance, strings.Join(texts, ""))
 	}
+	return cmd
 }
 
 func importanceText(im *report.Importance) string {
@@ -242,19 +234,17 @@ func importanceText(im *report.Importance) string {
 }
 
 func newExplain(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use:   "explain STUDY N",
-		Short: "Show why a trial was proposed and how surprising its result was",
-		Long: `Explain shows what the model predicted for trial N when it was proposed: mean and deviation,
-the Lipschitz bounds, the probability of success, the acquisition. --json adds the model's state: length scales, noise, L.`,
-		RunE: g.onTrial(func(ctx context.Context, st *study.State, l layout.Study, t *study.Trial) error {
-			r, err := report.Explain(ctx, string(l), t)
-			if err != nil {
-				return err
-			}
-			return g.show(r, reasonText(r, originOf(t), st.Refuted))
-		}),
-	}
+	cmd := newCommand("explain STUDY N", "Show why a trial was proposed and how surprising its result was",
+		`Explain shows what the model predicted for trial N when it was proposed: mean and deviation,
+the Lipschitz bounds, the probability of success, the acquisition. --json adds the model's state: length scales, noise, L.`)
+	cmd.RunE = g.onTrial(func(ctx context.Context, st *study.State, l layout.Study, t *study.Trial) error {
+		r, err := report.Explain(ctx, string(l), t)
+		if err != nil {
+			return err
+		}
+		return g.show(r, reasonText(r, originOf(t), st.Refuted))
+	})
+	return cmd
 }
 
 // reasonText says it in words; refuted is what has disproved the constant of the bounds, even if only since then.
@@ -292,56 +282,53 @@ func reasonText(r report.Reason, origin, refuted string) string {
 
 func newExport(g *global) *cobra.Command {
 	var out, format string
-	cmd := &cobra.Command{
-		Use:   "export STUDY",
-		Short: "Write all trials as CSV, JSON Lines or an Optuna journal",
-		Long: `Export writes all trials, with exact values. The format csv has one row for each trial;
+	cmd := newCommand("export STUDY", "Write all trials as CSV, JSON Lines or an Optuna journal",
+		`Export writes all trials, with exact values. The format csv has one row for each trial;
 jsonl has one object a line, as show --json prints it, with the course of its metrics;
 optuna is a journal file that optuna and optuna-dashboard read, and with which Optuna can
-go on.`,
-		Example: `  lbotune export spec.study > trials.csv
+go on.`)
+	cmd.Example = `  lbotune export spec.study > trials.csv
   lbotune export spec.study -o trials.jsonl
-  lbotune export spec.study -o optuna.log`,
-		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l layout.Study) error {
-			if end := filepath.Ext(out); format == "" && end != "" {
-				if format = map[string]string{".csv": "csv", ".jsonl": "jsonl", ".log": "optuna"}[end]; format == "" {
-					return usagef("-o %s: found %s; allowed are .csv, .jsonl, .log, or --format beside it", out, end)
-				}
-			}
-			write := map[string]func(io.Writer) error{
-				"csv": func(w io.Writer) error { return writeCSV(w, st) },
-				"jsonl": func(w io.Writer) error {
-					return printLines(w, st.Trials, func(t *study.Trial) any { return shownJSON{newTrialJSON(st, l, t), t.Measurements} })
-				},
-				"optuna": st.WriteOptuna,
-			}[cmp.Or(format, either(g.json, "jsonl", "csv"))]
-			if write == nil {
-				return usagef("--format: found %q; allowed are csv, jsonl, optuna", format)
-			}
-			if info, err := os.Stat(out); err == nil && out != "-" && format == "optuna" && info.Mode().IsRegular() {
-				return usagef("-o: %s exists, and may hold other studies of Optuna; remove it first", out)
-			}
-			for _, t := range st.Trials {
-				t.Point = nil // of which nothing is written
-			}
-			return g.writeOut(out, func(w io.Writer) error {
-				if (out == "" || out == "-") && isTerminal(g.out) {
-					return write(w) // where the trials themselves can be seen
-				}
-				m := g.meter("writing")
-				defer m.end()
-				lines := 0 // of what is exported, one is a trial
-				return write(writerFunc(func(p []byte) (int, error) {
-					lines += bytes.Count(p, []byte("\n"))
-					m.at(min(lines, len(st.Trials)), len(st.Trials))
-					return w.Write(p)
-				}))
-			}, string(l))
-		}),
-	}
+  lbotune export spec.study -o optuna.log`
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE`; its ending, .csv, .jsonl or .log, sets the format")
 	cmd.Flags().StringVar(&format, "format", "", "csv, jsonl or optuna")
 	completeFlag(cmd, "format", "csv", "jsonl", "optuna")
+	cmd.RunE = g.onStudy(func(_ *cobra.Command, st *study.State, l layout.Study) error {
+		if end := filepath.Ext(out); format == "" && end != "" {
+			if format = map[string]string{".csv": "csv", ".jsonl": "jsonl", ".log": "optuna"}[end]; format == "" {
+				return usagef("-o %s: found %s; allowed are .csv, .jsonl, .log, or --format beside it", out, end)
+			}
+		}
+		write := map[string]func(io.Writer) error{
+			"csv": func(w io.Writer) error { return writeCSV(w, st) },
+			"jsonl": func(w io.Writer) error {
+				return printLines(w, st.Trials, func(t *study.Trial) any { return shownJSON{newTrialJSON(st, l, t), t.Measurements} })
+			},
+			"optuna": st.WriteOptuna,
+		}[cmp.Or(format, either(g.json, "jsonl", "csv"))]
+		if write == nil {
+			return usagef("--format: found %q; allowed are csv, jsonl, optuna", format)
+		}
+		if info, err := os.Stat(out); err == nil && out != "-" && format == "optuna" && info.Mode().IsRegular() {
+			return usagef("-o: %s exists, and may hold other studies of Optuna; remove it first", out)
+		}
+		for _, t := range st.Trials {
+			t.Point = nil // of which nothing is written
+		}
+		return g.writeOut(out, func(w io.Writer) error {
+			if (out == "" || out == "-") && isTerminal(g.out) {
+				return write(w) // where the trials themselves can be seen
+			}
+			m := g.meter("writing")
+			defer m.end()
+			lines := 0 // of what is exported, one is a trial
+			return write(writerFunc(func(p []byte) (int, error) {
+				lines += bytes.Count(p, []byte("\n"))
+				m.at(min(lines, len(st.Trials)), len(st.Trials))
+				return w.Write(p)
+			}))
+		}, string(l))
+	})
 	return cmd
 }
 

@@ -22,16 +22,13 @@ import (
 )
 
 func newRm(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "rm STUDY",
-		Short: "Remove a study and its results, after asking",
-		Long: `Rm removes the journal of STUDY and what its trials have printed, once you answer the
+	cmd := newCommand("rm STUDY", "Remove a study and its results, after asking",
+		`Rm removes the journal of STUDY and what its trials have printed, once you answer the
 question on standard error with y. It refuses while an lbotune works on the study, one
 of its trials or its setup command still runs, or a batch system still has jobs of it.
 The spec stays, and so does what lbotune did not put there: other files in the study's
-directory, and directories that links lead to.`,
-		PreRunE: func(_ *cobra.Command, args []string) error { return refuseLone(args[0]) },
-	}
+directory, and directories that links lead to.`)
+	cmd.PreRunE = func(_ *cobra.Command, args []string) error { return refuseLone(args[0]) }
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 	cmd.RunE = g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
 		return removeStudy(cmd.Context(), g, st, l, *yes)

@@ -158,7 +158,6 @@ func negativeLast(args []string) []string {
 }
 
 func newRoot(g *global) *cobra.Command {
-	var version bool
 	root := &cobra.Command{
 		Use:   "lbotune",
 		Short: "Tune the parameters of any program by Lipschitz Bayesian optimization",
@@ -174,15 +173,15 @@ STUDY is such a directory, its journal, or the spec it came from.`) + "\n\n" + e
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          knownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if version {
-				return printVersion(g)
-			}
-			return cmd.Help()
-		},
 	}
-	root.Flags().BoolVar(&version, "version", false, "print the version")
+	version := root.Flags().Bool("version", false, "print the version")
 	root.Flags().Lookup("version").Hidden = true // version is a command
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *version {
+			return printVersion(g)
+		}
+		return cmd.Help()
+	}
 	f := root.PersistentFlags()
 	f.BoolVar(&g.json, "json", false, "print results as JSON")
 	f.CountVarP(&g.verbose, "verbose", "v", "log more (-v info, -vv debug, -vvv trace)")
@@ -197,7 +196,6 @@ STUDY is such a directory, its journal, or the spec it came from.`) + "\n\n" + e
 		newJournal(g), newParse(g), newManual(g), newVersion(g),
 	)
 	root.AddCommand(newInside()...)
-	uniform(root)
 	completeArgs(root)
 	root.SetHelpCommand(newHelp())
 	return root
@@ -278,16 +276,14 @@ func checkArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// uniform adds to every command the check of its arguments, unless it has its own or takes a command
-// line, and the exit codes to its help.
-func uniform(cmd *cobra.Command) {
-	for _, c := range cmd.Commands() {
-		if c.Args == nil && !strings.Contains(c.Use, "-- COMMAND") {
-			c.Args = checkArgs
-		}
-		c.Long = cmp.Or(c.Long, c.Short+".") + "\n\n" + exitHelp()
-		uniform(c)
+// newCommand makes one that refuses what its usage has no place for, unless it takes a command line, and whose
+// help ends with the exit codes.
+func newCommand(use, short, long string) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Long: cmp.Or(long, short+".") + "\n\n" + exitHelp()}
+	if !strings.Contains(use, "-- COMMAND") {
+		cmd.Args = checkArgs
 	}
+	return cmd
 }
 
 // logger makes the diagnostics log of a run on the study in dir.

@@ -47,10 +47,8 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 func newRun(g *global) *cobra.Command {
 	var o runOptions
 	var in inlineOptions
-	cmd := &cobra.Command{
-		Use:   "run SPEC | run -p NAME=KIND:... [flags] -- COMMAND ...",
-		Short: "Start a study, or continue where it stopped",
-		Long: `Run starts the study that SPEC describes. The same command continues it where it
+	cmd := newCommand("run SPEC | run -p NAME=KIND:... [flags] -- COMMAND ...", "Start a study, or continue where it stopped",
+		`Run starts the study that SPEC describes. The same command continues it where it
 stopped. Each finished trial is a line on standard error; at the end the best values
 are printed on standard output.
 
@@ -60,75 +58,71 @@ stands for a parameter's value.
 Press Ctrl-C once to start no more trials and wait for the running ones, twice to
 ask these to end, three times to kill them, which Ctrl-\ does at once. SIGTERM and
 SIGHUP do what the second Ctrl-C does. Whatever happens, run the same command again
-to continue.`,
-		Example: strings.TrimRight(`
+to continue.`)
+	cmd.Example = strings.TrimRight(`
   lbotune run spec.toml
   lbotune run -p lr=log:1e-6:1e-1 -p depth=int:1:12 -p opt=choice:sgd,adam \
-      --minimize loss -n 50 -- ./train.py --lr={lr} --depth={depth} --opt={opt}`, "\n"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if in.given(cmd) {
-				if o.detach {
-					return hinted(usagef("--detach leaves a study to a batch system, and flags describe no [launcher]"),
-						"lbotune init -- COMMAND writes a spec, which can have one")
-				}
-				cfg, err := in.config(cmd, &o, args)
-				if err != nil {
-					return err
-				}
-				return runStudy(cmd.Context(), g, o, cfg)
-			}
-			if len(args) != 1 {
-				_, none := os.Stat("spec.toml")
-				return hinted(usagef("found %s; want one SPEC, or -p flags and a command after --", count(len(args), "argument")),
-					"usage: lbotune "+cmd.Use+when(none == nil && len(args) == 0, "; did you mean lbotune run spec.toml?"))
-			}
-			if isStream(args[0]) && o.dir == "" {
-				return hinted(usagef("%s has no place beside it for a study", args[0]), "--study DIR says where to keep it")
-			}
-			if begun(args[0]) {
-				return hinted(usagef("%s is a study, and no spec", args[0]), "lbotune resume "+word(args[0])+" goes on with it")
-			}
-			cfg, err := loadSpec(g, args[0])
-			if err != nil {
-				return asUsage(err)
-			}
-			o.dir = cmp.Or(o.dir, layout.DirFor(args[0]))
-			if !begun(o.dir) {
-				warnOfAbsent(g, &cfg, args[0])
-			}
-			if o.detach {
-				return detach(cmd.Context(), g, o, &cfg)
-			}
-			return runStudy(cmd.Context(), g, o, &cfg)
-		},
-	}
+      --minimize loss -n 50 -- ./train.py --lr={lr} --depth={depth} --opt={opt}`, "\n")
 	o.flags(cmd)
 	in.flags(cmd)
 	cmd.Flags().StringVar(&o.dir, "study", "", "keep the study in `DIR` instead of beside the spec")
 	cmd.Flags().BoolVar(&o.detach, "detach", false, "leave the study to a job of the batch system in [launcher], and return")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed every random choice with `N`")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if in.given(cmd) {
+			if o.detach {
+				return hinted(usagef("--detach leaves a study to a batch system, and flags describe no [launcher]"),
+					"lbotune init -- COMMAND writes a spec, which can have one")
+			}
+			cfg, err := in.config(cmd, &o, args)
+			if err != nil {
+				return err
+			}
+			return runStudy(cmd.Context(), g, o, cfg)
+		}
+		if len(args) != 1 {
+			_, none := os.Stat("spec.toml")
+			return hinted(usagef("found %s; want one SPEC, or -p flags and a command after --", count(len(args), "argument")),
+				"usage: lbotune "+cmd.Use+when(none == nil && len(args) == 0, "; did you mean lbotune run spec.toml?"))
+		}
+		if isStream(args[0]) && o.dir == "" {
+			return hinted(usagef("%s has no place beside it for a study", args[0]), "--study DIR says where to keep it")
+		}
+		if begun(args[0]) {
+			return hinted(usagef("%s is a study, and no spec", args[0]), "lbotune resume "+word(args[0])+" goes on with it")
+		}
+		cfg, err := loadSpec(g, args[0])
+		if err != nil {
+			return asUsage(err)
+		}
+		o.dir = cmp.Or(o.dir, layout.DirFor(args[0]))
+		if !begun(o.dir) {
+			warnOfAbsent(g, &cfg, args[0])
+		}
+		if o.detach {
+			return detach(cmd.Context(), g, o, &cfg)
+		}
+		return runStudy(cmd.Context(), g, o, &cfg)
+	}
 	return cmd
 }
 
 func newResume(g *global) *cobra.Command {
 	var o runOptions
-	cmd := &cobra.Command{
-		Use:   "resume STUDY",
-		Short: "Continue a study from its journal alone",
-		Long:  "Resume continues a study without its spec: the journal holds everything.",
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if o.dir, err = studyDir(args[0]); err != nil {
-				return err
-			}
-			if o.detached {
-				return runDetached(cmd.Context(), g, o)
-			}
-			return runStudy(cmd.Context(), g, o, nil)
-		},
-	}
+	cmd := newCommand("resume STUDY", "Continue a study from its journal alone",
+		"Resume continues a study without its spec: the journal holds everything.")
 	o.flags(cmd)
 	cmd.Flags().BoolVar(&o.detached, "detached", false, "work inside the job of a detached study")
 	cmd.Flags().Lookup("detached").Hidden = true
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if o.dir, err = studyDir(args[0]); err != nil {
+			return err
+		}
+		if o.detached {
+			return runDetached(cmd.Context(), g, o)
+		}
+		return runStudy(cmd.Context(), g, o, nil)
+	}
 	return cmd
 }
 

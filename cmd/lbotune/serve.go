@@ -38,10 +38,8 @@ type shower interface {
 }
 
 func newServe(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "serve [STUDY | FOLDER]",
-		Short: "Show studies in the browser while they run",
-		Long: `Serve shows the page of report, and keeps it up to date while the study runs. For a
+	cmd := newCommand("serve [STUDY | FOLDER]", "Show studies in the browser while they run",
+		`Serve shows the page of report, and keeps it up to date while the study runs. For a
 FOLDER (default: the current one) it lists the studies in it and below, each with its
 page. It follows the output of running trials. It also serves /api/v1/study, with what
 report --format json prints, and /metrics, for Prometheus.
@@ -50,8 +48,7 @@ Anyone with the address that it prints, which ends in a token, can see the studi
 with --control also enqueue, exclude, note and stop. The browser keeps the token;
 programs send it in a header, "Authorization: Bearer TOKEN". The token is new each time,
 or is the value of LBOTUNE_TOKEN, which is not printed. Serve listens only to this
-machine unless --listen says otherwise.`,
-	}
+machine unless --listen says otherwise.`)
 	listen := cmd.Flags().String("listen", "127.0.0.1:8765", "listen at `HOST:PORT`")
 	control := cmd.Flags().Bool("control", false, "let anyone with the token change the studies")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

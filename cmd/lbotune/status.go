@@ -52,10 +52,7 @@ type attemptJSON struct {
 }
 
 func newStatus(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "status STUDY",
-		Short: "Show how far along a study is",
-	}
+	cmd := newCommand("status STUDY", "Show how far along a study is", "")
 	live := cmd.Flags().Bool("watch", false, "redraw every second until the study has ended")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *live {

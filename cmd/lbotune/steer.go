@@ -174,21 +174,19 @@ func awaitAnswer(ctx context.Context, l layout.Study, r study.Request) (st *stud
 }
 
 func newEnqueue(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use:   "enqueue STUDY NAME=VALUE ...",
-		Short: "Queue values to be tried next",
-		Long: `Enqueue puts a configuration before the optimizer's next proposals. Parameters that
+	cmd := newCommand("enqueue STUDY NAME=VALUE ...", "Queue values to be tried next",
+		`Enqueue puts a configuration before the optimizer's next proposals. Parameters that
 are not named get their default, or the middle of their range. STUDY may be a spec
-whose study has not begun.`,
-		Example: "  lbotune enqueue spec.study lr=0.01 depth=3",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := specOf(args[0])
-			if err != nil {
-				return err
-			}
-			return steer(cmd.Context(), g, cfg, args[0], enqueueing(args[1:]))
-		},
+whose study has not begun.`)
+	cmd.Example = "  lbotune enqueue spec.study lr=0.01 depth=3"
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		cfg, err := specOf(args[0])
+		if err != nil {
+			return err
+		}
+		return steer(cmd.Context(), g, cfg, args[0], enqueueing(args[1:]))
 	}
+	return cmd
 }
 
 // enqueueing asks for a trial of the values in NAME=VALUE words.
@@ -229,13 +227,10 @@ func parseValues(space *spaces.Space, words []string) (out spaces.Values, err er
 }
 
 func newExclude(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "exclude STUDY N",
-		Short: "Take a trial's result out of the study",
-		Long: `Exclude takes the result of trial N out of the study: it can no longer be the best,
+	cmd := newCommand("exclude STUDY N", "Take a trial's result out of the study",
+		`Exclude takes the result of trial N out of the study: it can no longer be the best,
 and from then on the optimizer does not see it. Its records stay, and it still
-counts towards the budget. With --undo the result counts again.`,
-	}
+counts towards the budget. With --undo the result counts again.`)
 	undo := cmd.Flags().Bool("undo", false, "undo the exclusion")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return steer(cmd.Context(), g, nil, args[0], func(st *study.State) (study.Request, error) {
@@ -247,14 +242,11 @@ counts towards the budget. With --undo the result counts again.`,
 }
 
 func newRerun(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "rerun STUDY N ... | rerun STUDY --failed",
-		Short: "Run failed trials again with the same values",
-		Long: `Rerun takes back the failures of trials: they count in no budget and teach the
+	cmd := newCommand("rerun STUDY N ... | rerun STUDY --failed", "Run failed trials again with the same values",
+		`Rerun takes back the failures of trials: they count in no budget and teach the
 optimizer nothing, and the trials run again as new attempts, with the same values.
-The lbotune that works on the study does this, or the next one that is started.`,
-		Example: "  lbotune rerun spec.study --failed",
-	}
+The lbotune that works on the study does this, or the next one that is started.`)
+	cmd.Example = "  lbotune rerun spec.study --failed"
 	failed := cmd.Flags().Bool("failed", false, "rerun every failed trial that may be run again")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *failed == (len(args) > 1) {
@@ -281,12 +273,9 @@ The lbotune that works on the study does this, or the next one that is started.`
 }
 
 func newNote(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "note STUDY TEXT ...",
-		Short: "Attach a remark to a study or a trial",
-		Long: `Note attaches TEXT to a study or to one of its trials; status shows it. STUDY may be a
-spec whose study has not begun.`,
-	}
+	cmd := newCommand("note STUDY TEXT ...", "Attach a remark to a study or a trial",
+		`Note attaches TEXT to a study or to one of its trials; status shows it. STUDY may be a
+spec whose study has not begun.`)
 	trial := cmd.Flags().Int("trial", 0, "the remark is about trial `N`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		note := noting(*trial, strings.Join(args[1:], " "))

@@ -26,19 +26,17 @@ import (
 const stopPatience, stopLook = time.Minute, time.Second
 
 func newStop(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use:     "stop STUDY",
-		Aliases: []string{"kill"},
-		Short:   "End a running study from anywhere",
-		Long: `Stop asks the lbotune that works on STUDY, on whatever host, to end: its trials get
+	cmd := newCommand("stop STUDY", "End a running study from anywhere",
+		`Stop asks the lbotune that works on STUDY, on whatever host, to end: its trials get
 SIGTERM, and SIGKILL after their grace period. It removes the job of a detached study, and
 cancels jobs of trials that an earlier lbotune left behind. Of one that was killed, a
 trial or the setup command may still run on this machine: stop names it and exits with 2,
-and resume takes it up. Nothing is lost: run and resume continue from there.`,
-		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
-			return stopStudy(cmd.Context(), g, st, l)
-		}),
-	}
+and resume takes it up. Nothing is lost: run and resume continue from there.`)
+	cmd.Aliases = []string{"kill"}
+	cmd.RunE = g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
+		return stopStudy(cmd.Context(), g, st, l)
+	})
+	return cmd
 }
 
 func stopStudy(ctx context.Context, g *global, st *study.State, l layout.Study) error {

@@ -27,10 +27,7 @@ import (
 )
 
 func newTrials(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "trials STUDY",
-		Short: "List the trials of a study",
-	}
+	cmd := newCommand("trials STUDY", "List the trials of a study", "")
 	byValue := cmd.Flags().Bool("by-value", false, "list the best, or the front, first; leave out trials without a value")
 	limit := cmd.Flags().Uint64P("limit", "n", 0, "list at most `N` trials")
 	cmd.RunE = g.onStudy(func(_ *cobra.Command, st *study.State, l layout.Study) error {
@@ -102,10 +99,7 @@ func textOr[T any](none string, text func(T) string) func(v T, there bool) strin
 }
 
 func newShow(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "show STUDY N",
-		Short: "Show one trial: values, result, command, and where its output is",
-	}
+	cmd := newCommand("show STUDY N", "Show one trial: values, result, command, and where its output is", "")
 	dir := cmd.Flags().String("files", "", "write the trial's [[files]] into `DIR` instead, even if its directory is gone;\nit replaces no other file")
 	cmd.RunE = g.onTrial(func(_ context.Context, st *study.State, l layout.Study, t *study.Trial) error {
 		if *dir != "" {
