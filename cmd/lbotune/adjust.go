@@ -121,14 +121,9 @@ they are given a spec.`)
 	return cmd
 }
 
-// durationValue is a flag that takes what a spec takes, days included.
-type durationValue struct{ *study.Duration }
-
-func (v durationValue) Set(text string) error { return v.UnmarshalText([]byte(text)) }
-func (durationValue) Type() string            { return "duration" }
-
+// durationFlag is a flag that takes what a spec takes, days included.
 func durationFlag(f *pflag.FlagSet, to *study.Duration, name, usage string) {
-	f.Var(durationValue{to}, name, usage)
+	f.TextVar(to, name, *to, usage)
 	f.Lookup(name).DefValue = "" // without one there is no limit
 }
 

@@ -24,7 +24,6 @@ import (
 )
 
 func newCheck(g *global) *cobra.Command {
-	var smoke string
 	cmd := newCommand("check SPEC", "Validate a spec and show the first commands",
 		`Check validates SPEC and shows the space, the first three commands exactly as they
 would run, and the configuration files of the first trial. If trials run on a
@@ -35,20 +34,20 @@ trial with other values runs beside it if there are several workers, or after it
 was short; check names parameters that seem to change nothing. With --smoke=all it runs
 as many trials as it takes to try every choice and both positions of every switch. If
 SPEC does not say how to find the metric, --smoke lists the candidates.`)
-	cmd.Flags().StringVar(&smoke, "smoke", "", "run setup and one trial at the middle of the space; `WHAT` may be all: enough trials to try every choice and switch")
+	smoke := cmd.Flags().String("smoke", "", "run setup and one trial at the middle of the space; `WHAT` may be all: enough trials to try every choice and switch")
 	cmd.Flags().Lookup("smoke").NoOptDefVal = smokeMiddle
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		cfg, err := loadSpec(g, args[0])
 		layout := layout.Of(layout.DirFor(either(isStream(args[0]), "stdin", args[0])))
 		base := filepath.Dir(string(layout))
-		if wrong := (*spec.Error)(nil); errors.As(err, &wrong) && wrong.OnlyRule && smoke != "" {
+		if wrong := (*spec.Error)(nil); errors.As(err, &wrong) && wrong.OnlyRule && *smoke != "" {
 			return listMetrics(cmd.Context(), g, &cfg, base)
 		}
 		if err != nil {
 			return asUsage(err)
 		}
-		if smoke != "" && smoke != smokeMiddle && smoke != smokeAll {
-			return asUsage(fmt.Errorf("--smoke=%s: allowed are %s and %s", smoke, smokeMiddle, smokeAll))
+		if *smoke != "" && *smoke != smokeMiddle && *smoke != smokeAll {
+			return asUsage(fmt.Errorf("--smoke=%s: allowed are %s and %s", *smoke, smokeMiddle, smokeAll))
 		}
 		if m, shared := cfg.SharedResult(nil); shared && cfg.Run.SlotCount() == 1 {
 			fmt.Fprintf(g.err, "warning: every trial writes the same file %q for %s: a trial that writes nothing fails, and only one can run at a time; "+
@@ -62,7 +61,7 @@ SPEC does not say how to find the metric, --smoke lists the candidates.`)
 				"a larger min_resource looks later, see docs/pruning.md\n", oneLine(early))
 		}
 		for about, text := range (&study.State{Config: cfg}).Mistakes {
-			if about != "direction" || smoke == "" { // which the study of the smoke test says
+			if about != "direction" || *smoke == "" { // which the study of the smoke test says
 				fmt.Fprintln(g.err, "warning: "+oneLine(text))
 			}
 		}
@@ -74,15 +73,15 @@ SPEC does not say how to find the metric, --smoke lists the candidates.`)
 		if err != nil {
 			return err
 		}
-		if smoke == "" || !g.json {
+		if *smoke == "" || !g.json {
 			if err := g.show(p, p.text()); err != nil {
 				return err
 			}
 		}
-		if smoke == "" || p.refused != nil {
+		if *smoke == "" || p.refused != nil {
 			return p.refused
 		}
-		return smokeTest(cmd.Context(), g, &cfg, base, smoke == smokeAll)
+		return smokeTest(cmd.Context(), g, &cfg, base, *smoke == smokeAll)
 	}
 	return cmd
 }
@@ -138,7 +137,7 @@ func newPreview(ctx context.Context, cfg *study.Config, l layout.Study) (*previe
 		return nil, err
 	}
 	p.Script, p.refused = previewScript(ctx, cfg, l)
-	q := optimizer.Query{}
+	q, files := optimizer.Query{}, cfg.Files
 	for q.Trial = 1; q.Trial <= previewed; q.Trial++ {
 		values, known := search.Default(space)
 		if !known || q.Trial > 1 {
@@ -158,16 +157,14 @@ func newPreview(ctx context.Context, cfg *study.Config, l layout.Study) (*previe
 			return nil, err
 		}
 		p.Commands = append(p.Commands, line)
-		for _, f := range cfg.Files {
-			if q.Trial > 1 {
-				break
-			}
+		for _, f := range files {
 			text, err := f.Render(b)
 			if err != nil {
 				return nil, err
 			}
 			p.Files = append(p.Files, previewFile{f.To, text})
 		}
+		files = nil // those of the first trial are shown
 		q.Pending = append(q.Pending, optimizer.Pending{Trial: q.Trial, Point: point})
 	}
 	return p, nil

@@ -32,8 +32,6 @@ import (
 )
 
 func newInit(g *global) *cobra.Command {
-	var file, metric string
-	var noRun bool
 	cmd := newCommand("init [-- COMMAND ...]", "Write a commented spec for a command line",
 		`Init writes a spec for the command as you run it by hand: every option whose value
 looks like a hyperparameter becomes one, with a range around today's value; if there
@@ -44,25 +42,25 @@ file in the command the numbers become parameters, set in a copy for each trial.
 nothing to vary, what it writes is no study yet, and the exit code is 2.
 Read the spec through and correct the guesses.`)
 	cmd.Example = "  lbotune init -- python train.py --lr 0.01 --layers 3"
-	cmd.Flags().StringVarP(&metric, "metric", "m", "", "the metric is called `NAME`; the command is not run")
-	cmd.Flags().BoolVar(&noRun, "no-run", false, "do not run the command")
-	cmd.Flags().StringVarP(&file, "output", "o", "spec.toml", "write to `FILE`, - for standard output")
+	metric := cmd.Flags().StringP("metric", "m", "", "the metric is called `NAME`; the command is not run")
+	noRun := cmd.Flags().Bool("no-run", false, "do not run the command")
+	file := cmd.Flags().StringP("output", "o", "spec.toml", "write to `FILE`, - for standard output")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if dash := cmd.ArgsLenAtDash(); dash > 0 || dash < 0 && len(args) > 0 {
 			return hinted(usagef("found %q before --", args[0]), "write the command after --: lbotune init -- python train.py --lr 0.01")
 		}
-		d := draft.Program{Argv: args, Rule: parser.Rule{Metric: metric}, Files: configFiles(args, file)}
+		d := draft.Program{Argv: args, Rule: parser.Rule{Metric: *metric}, Files: configFiles(args, *file)}
 		switch {
 		case len(args) == 0:
 			d.Argv = []string{"./train", "--lr", "0.01", "--layers", "3"}
-		case !noRun && metric == "":
-			if err := outsideStudies("-o", file); err != nil && file != "-" {
+		case !*noRun && *metric == "":
+			if err := outsideStudies("-o", *file); err != nil && *file != "-" {
 				return err
 			}
-			if _, err := os.Lstat(file); err == nil { // said before the command runs for an hour
-				return hinted(usagef("%s exists already", file), "remove it, or write to another file with -o FILE")
+			if _, err := os.Lstat(*file); err == nil { // said before the command runs for an hour
+				return hinted(usagef("%s exists already", *file), "remove it, or write to another file with -o FILE")
 			}
-			if _, err := os.Stat(filepath.Dir(file)); err != nil {
+			if _, err := os.Stat(filepath.Dir(*file)); err != nil {
 				return usage(err)
 			}
 			if err := tryOut(cmd.Context(), g, &d); err != nil {
@@ -70,20 +68,20 @@ Read the spec through and correct the guesses.`)
 			}
 		}
 		text, left := d.TOML()
-		if file == "-" {
+		if *file == "-" {
 			if _, err := g.out.Write(text); err != nil {
 				return err
 			}
-		} else if err := writeNew("-o", file, text); err != nil {
+		} else if err := writeNew("-o", *file, text); err != nil {
 			return err
 		}
 		fmt.Fprint(g.err, when(len(left) > 0, "left as they are:\n  %s\n", strings.Join(lists.Map(left, oneLine), "\n  ")))
-		named := oneLine(file)
+		named := oneLine(*file)
 		if bytes.Contains(text, []byte(draft.NothingToVary)) {
 			return hinted(usagef("wrote %s, which is no study yet: no option with a value to vary was found", named),
 				"write {NAME} into its command where a value goes, and the range of NAME into a table: the draft shows how")
 		}
-		_, err := fmt.Fprint(g.err, when(file != "-", "wrote %s; look through it, then: lbotune check %[1]s\n", named))
+		_, err := fmt.Fprint(g.err, when(*file != "-", "wrote %s; look through it, then: lbotune check %[1]s\n", named))
 		return err
 	}
 	return cmd

@@ -235,7 +235,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
 		want, known := map[string]string{
-			"int": "a whole number", "workers": "a whole number, or auto", "uint64": "a whole number of at least 0", "float64": "a number", "duration": "a duration such as 90s, 2h30m or 1d", "bool": "true or false",
+			"int": "a whole number", "workers": "a whole number, or auto", "uint64": "a whole number of at least 0", "float64": "a number", "*study.Duration": "a duration such as 90s, 2h30m or 1d", "bool": "true or false",
 		}[invalid.GetFlag().Value.Type()]
 		if known {
 			return usagef("--%s: found %q; want %s", invalid.GetFlag().Name, invalid.GetValue(), want)

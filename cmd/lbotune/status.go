@@ -256,9 +256,6 @@ func watch(ctx context.Context, g *global, name string) error {
 			return err
 		}
 	}
-	if ctx.Err() != nil {
-		return nil
-	}
 	return hintStudy(name, err)
 }
 
