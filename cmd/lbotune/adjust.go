@@ -102,9 +102,9 @@ func extent(c *study.Config) string {
 	return when(n > 0, "%s in all, ", count(n, "trial")) + when(d > 0, "for %v, ", study.Duration(d)) + count(c.Run.SlotCount(), "trial") + " at a time"
 }
 
-func newAdjust(g *global) *cobra.Command {
+func newAdjust(g *global, above *cobra.Command) {
 	var a adjustment
-	cmd := newCommand("adjust STUDY", "Change a study's budget and workers, even while it runs",
+	cmd := newCommand(above, "adjust STUDY", "Change a study's budget and workers, even while it runs",
 		`Adjust changes how many trials a study runs, for how long, and how many at a time.
 If an lbotune works on the study, on whatever host, it follows at once; with fewer
 workers the running trials come to their end. If none does, resume continues with
@@ -118,7 +118,6 @@ they are given a spec.`)
 		}
 		return steer(cmd.Context(), g, nil, args[0], a.request)
 	}
-	return cmd
 }
 
 // durationFlag is a flag that takes what a spec takes, days included.

@@ -22,8 +22,8 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-func newBest(g *global) *cobra.Command {
-	cmd := newCommand("best STUDY", "Print the best values so far and the command line to use them",
+func newBest(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "best STUDY", "Print the best values so far and the command line to use them",
 		`Best prints the best trial. With several objectives it prints the front: the trials that
 no other equals or beats in all objectives. --prefer prints one of them: --prefer
 latency=1 the one with the best latency; --prefer error=2,latency=1 weighs two objectives,
@@ -60,7 +60,6 @@ With --goal VALUE the exit code tells a script whether the best is as good as VA
 		}
 		return &marked{fmt.Errorf("the best %s is %s, and the goal %s", objective.Name, exact(value), exact(*goal)), errMissed}
 	})
-	return cmd
 }
 
 // preferred prints the trial of the front that a person prefers.

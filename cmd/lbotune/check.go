@@ -23,8 +23,8 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-func newCheck(g *global) *cobra.Command {
-	cmd := newCommand("check SPEC", "Validate a spec and show the first commands",
+func newCheck(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "check SPEC", "Validate a spec and show the first commands",
 		`Check validates SPEC and shows the space, the first three commands exactly as they
 would run, and the configuration files of the first trial. If trials run on a
 cluster it shows their job and asks Slurm whether it would take it. With --smoke it
@@ -83,7 +83,6 @@ SPEC does not say how to find the metric, --smoke lists the candidates.`)
 		}
 		return smokeTest(cmd.Context(), g, &cfg, base, *smoke == smokeAll)
 	}
-	return cmd
 }
 
 type preview struct {

@@ -24,8 +24,8 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-func newDrive(g *global) *cobra.Command {
-	cmd := newCommand("drive STUDY", "Let a program ask and tell over one pipe",
+func newDrive(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "drive STUDY", "Let a program ask and tell over one pipe",
 		`Drive reads requests from standard input, one JSON object a line, and answers each
 with one on standard output: {"do": "ask"}, {"do": "tell", "trial": 1, "value": 0.25},
 {"do": "report", "trial": 1, "step": 3, "value": 0.5}, {"do": "enqueue", "params": {"x": 3}},
@@ -46,7 +46,6 @@ results, drive hands these out again first.`)
 		d := &driver{s, handedOut(s.State())}
 		return d.serve(cmd.Context(), g.in, g.out)
 	}
-	return cmd
 }
 
 // driver answers a program's requests about one study.

@@ -21,8 +21,8 @@ type askJSON struct {
 	Seed   uint64        `json:"seed"`
 }
 
-func newAsk(g *global) *cobra.Command {
-	cmd := newCommand("ask STUDY", "Hand out the next trial, for you to run yourself",
+func newAsk(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "ask STUDY", "Hand out the next trial, for you to run yourself",
 		`Ask prints the number and the values of the next trial. Run it as you like and
 report its value with lbotune tell. STUDY may be a spec whose study has not begun.
 Its command is run by lbotune run alone: for other trials, and with confirm in [run]
@@ -34,7 +34,6 @@ for the best ones, also where you have told their values.`)
 		}
 		return ask(cmd.Context(), g, args[0], *number)
 	}
-	return cmd
 }
 
 // openByHand opens a study, or that of a spec in dir, for somebody who runs its trials.
@@ -81,8 +80,8 @@ func ask(ctx context.Context, g *global, arg string, number int) (err error) {
 	return nil
 }
 
-func newTell(g *global) *cobra.Command {
-	cmd := newCommand("tell STUDY N VALUE [METRIC=VALUE ...] | tell STUDY N --failed REASON",
+func newTell(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "tell STUDY N VALUE [METRIC=VALUE ...] | tell STUDY N --failed REASON",
 		"Report the value of a trial that ask handed out",
 		`Tell ends a trial that ask handed out, with its value and those of other metrics.
 Metrics that have a limit must be told.`)
@@ -116,7 +115,6 @@ Metrics that have a limit must be told.`)
 		})
 		return hintStudy(args[0], err)
 	}
-	return cmd
 }
 
 // told reads VALUE and METRIC=VALUE ..., or nothing of a trial that has failed.

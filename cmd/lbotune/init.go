@@ -31,8 +31,8 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-func newInit(g *global) *cobra.Command {
-	cmd := newCommand("init [-- COMMAND ...]", "Write a commented spec for a command line",
+func newInit(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "init [-- COMMAND ...]", "Write a commented spec for a command line",
 		`Init writes a spec for the command as you run it by hand: every option whose value
 looks like a hyperparameter becomes one, with a range around today's value; if there
 are no options, the numbers in the command do. Epochs, seeds, ports and the like are left
@@ -84,7 +84,6 @@ Read the spec through and correct the guesses.`)
 		_, err := fmt.Fprint(g.err, when(*file != "-", "wrote %s; look through it, then: lbotune check %[1]s\n", named))
 		return err
 	}
-	return cmd
 }
 
 // inlineOptions are the flags of run that describe a study without a spec.

@@ -23,27 +23,26 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-func newJournal(g *global) *cobra.Command {
-	cmd := newCommand("journal", "Check, repair, replay or follow a study's journal", "")
+func newJournal(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "journal", "Check, repair, replay or follow a study's journal", "")
 	cmd.Args = knownCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	check := newCommand("verify STUDY", "Check every line of a journal and whether its records make sense", "")
+	check := newCommand(cmd, "verify STUDY", "Check every line of a journal and whether its records make sense", "")
 	check.RunE = inDir(func(_ context.Context, dir string, _ []string) error { return verify(g, dir) })
-	mend := newCommand("repair STUDY NEWFILE", "Write a new journal from the records that can be trusted",
+	mend := newCommand(cmd, "repair STUDY NEWFILE", "Write a new journal from the records that can be trusted",
 		`Repair writes NEWFILE with every record of a damaged journal that an unbroken
 chain of checksums vouches for, and lists what it dropped. It leaves the damaged
 journal as it is: to continue, move NEWFILE into its place. It refuses while an
 lbotune works on the study, whose next records NEWFILE would not have.`)
 	mend.RunE = inDir(func(_ context.Context, dir string, args []string) error { return repair(g, dir, args[1]) })
-	follow := newCommand("follow STUDY", "Print the records of a study as they are written",
+	follow := newCommand(cmd, "follow STUDY", "Print the records of a study as they are written",
 		`Follow prints every record of a study's journal as JSON, one per line, and then those
 that another process writes, until the study has ended.`)
 	follow.RunE = inDir(func(ctx context.Context, dir string, args []string) error {
 		err := study.Follow(ctx, dir, func(_ *study.State, r study.Record) error { return printLine(g.out, r) }, nil)
 		return hintStudy(args[0], err)
 	})
-	cmd.AddCommand(check, mend, newReplay(g), follow)
-	return cmd
+	newReplay(g, cmd)
 }
 
 // inDir runs a command in the directory of the study that its first argument names.
@@ -147,15 +146,14 @@ func repair(g *global, dir, to string) error {
 
 var errDiffers = errors.New("the replay differs from the journal")
 
-func newReplay(g *global) *cobra.Command {
-	cmd := newCommand("replay STUDY", "Compute every proposal again and compare it with the journal",
+func newReplay(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "replay STUDY", "Compute every proposal again and compare it with the journal",
 		`Replay tells a new optimizer what the study's optimizer knew at each proposal, asks
 again, and compares the answers. On the kind of processor that ran the study they are all the
 same, and where this one can compute as that does, it does.`)
 	kernel := cmd.Flags().String("kernel", "", "replay only what was proposed on this kind of processor")
 	cmd.Flags().Lookup("kernel").Hidden = true // replay itself starts these
 	cmd.RunE = inDir(func(ctx context.Context, dir string, _ []string) error { return replay(ctx, g, dir, *kernel) })
-	return cmd
 }
 
 // replay leaves sessions of another kind of processor to a process that computes as that one does,

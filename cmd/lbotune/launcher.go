@@ -123,16 +123,14 @@ func previewScript(ctx context.Context, cfg *study.Config, l layout.Study) (stri
 	return script, err
 }
 
-func newInside() (out []*cobra.Command) {
+func newInside(_ *global, above *cobra.Command) {
 	for _, kind := range spec.Launchers {
 		for name, run := range kind.Inside {
-			cmd := newCommand(name+" FOLDER", "Run one attempt inside a job", "")
+			cmd := newCommand(above, name+" FOLDER", "Run one attempt inside a job", "")
 			cmd.Hidden = true
 			cmd.RunE = func(_ *cobra.Command, args []string) error { return run(args[0]) }
-			out = append(out, cmd)
 		}
 	}
-	return out
 }
 
 // relay keeps a detached study going. It is nil where the launcher cannot do that.

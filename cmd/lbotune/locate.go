@@ -273,8 +273,8 @@ func destination(path string) string {
 	return path
 }
 
-func newLs(g *global) *cobra.Command {
-	cmd := newCommand("ls [FOLDER]", "List the studies below a folder",
+func newLs(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "ls [FOLDER]", "List the studies below a folder",
 		`Ls lists the studies in FOLDER (default: the current one) and below: whether each runs,
 how far along it is, and its best value. It skips hidden folders, and follows
 a link to a folder only if that folder is a study.`)
@@ -294,7 +294,6 @@ a link to a folder only if that folder is a study.`)
 		rows := [][]string{{"study", "state", "finished", "failed", "best", "", "last record"}}
 		return g.print("%s", tableText(append(rows, lists.Map(found, listRow)...), 0))
 	}
-	return cmd
 }
 
 func listRow(s report.Listed) []string {

@@ -25,8 +25,8 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-func newLog(g *global) *cobra.Command {
-	cmd := newCommand("log STUDY N", "Print what a trial printed",
+func newLog(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "log STUDY N", "Print what a trial printed",
 		`Log prints the standard output of trial N's last attempt, without anything that
 could control the terminal. With --follow it continues with what a running trial
 prints, until that attempt ends.`)
@@ -52,7 +52,6 @@ prints, until that attempt ends.`)
 		}
 		return cmp.Or(err, safe.flush())
 	})
-	return cmd
 }
 
 // noOutput says why there is nothing to print of an attempt: it never ran, or its files are gone, and by what.

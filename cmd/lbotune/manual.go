@@ -44,8 +44,8 @@ var manuals = template.Must(template.New("manual").Funcs(template.FuncMap{
 	"related":     related,
 }).Parse(manual))
 
-func newManual(g *global) *cobra.Command {
-	cmd := newCommand("manual [DIR]", "Write the manual pages",
+func newManual(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "manual [DIR]", "Write the manual pages",
 		`Manual writes a manual page for each command into DIR, for example
 ~/.local/share/man/man1. With --markdown it prints one page with all commands
 instead.`)
@@ -61,7 +61,6 @@ instead.`)
 		}
 		return writeManual(args[0], commands)
 	}
-	return cmd
 }
 
 func writeManual(dir string, commands []*cobra.Command) error {
@@ -160,8 +159,8 @@ func programVersion() string {
 	return cmp.Or(strings.Trim(info.Main.Version, "()"), "devel")
 }
 
-func newVersion(g *global) *cobra.Command {
-	cmd := newCommand("version", "Print the version", "")
+func newVersion(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "version", "Print the version", "")
 	licenses := cmd.Flags().Bool("licenses", false, "print the licenses of everything in the program instead")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if *licenses {
@@ -170,7 +169,6 @@ func newVersion(g *global) *cobra.Command {
 		}
 		return printVersion(g)
 	}
-	return cmd
 }
 
 // notices are the licenses of all modules in the program, as scripts/notices.sh gathers them.

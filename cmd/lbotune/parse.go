@@ -15,9 +15,9 @@ import (
 	"github.com/lbotune/lbotune/parser"
 )
 
-func newParse(g *global) *cobra.Command {
+func newParse(g *global, above *cobra.Command) {
 	var rule parser.Rule
-	cmd := newCommand("parse FILE", "Try a metric rule on a saved log",
+	cmd := newCommand(above, "parse FILE", "Try a metric rule on a saved log",
 		`Parse reads FILE (- for standard input) as if a trial had printed it, shows every
 match of the rule with its line, and says which value the trial would get. Without a
 rule it lists the candidates.`)
@@ -43,7 +43,6 @@ rule it lists the candidates.`)
 		defer f.Close()
 		return parseLog(g, rule, f)
 	}
-	return cmd
 }
 
 // matchJSON is one match, a line of its own with --json.

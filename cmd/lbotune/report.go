@@ -29,9 +29,9 @@ import (
 // formats are what report writes, by the ends of files' names.
 var formats = []string{"html", "md", "svg", "json"}
 
-func newReport(g *global) *cobra.Command {
+func newReport(g *global, above *cobra.Command) {
 	var out, format, plot string
-	cmd := newCommand("report STUDY...", "Draw a study: one page with everything, or single pictures",
+	cmd := newCommand(above, "report STUDY...", "Draw a study: one page with everything, or single pictures",
 		`Report writes one HTML file that needs nothing else: pictures of the trials, of what
 the model believes and of what matters, failures with the end of their output, and the
 details of every trial. Of several studies it compares the values at the same budget.
@@ -88,7 +88,6 @@ as md the page's text; as json all data of the page. Export writes the trials as
 		}
 		return err
 	}
-	return cmd
 }
 
 func writeReport(w io.Writer, studies []*report.Study, format, plot string) error {
@@ -165,8 +164,8 @@ func sourceOf(st *study.State, l layout.Study, before bool) (report.Source, erro
 	}, err
 }
 
-func newPlot(g *global) *cobra.Command {
-	cmd := newCommand("plot STUDY PICTURE", "Draw a picture of a study in the terminal",
+func newPlot(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "plot STUDY PICTURE", "Draw a picture of a study in the terminal",
 		`Plot draws in characters what report draws: `+strings.Join(report.Texts(), ", ")+`.
 A green @ or full circle is the best trial, x a failed one, a point one of the initial design. Without a
 UTF-8 locale, or with --ascii, it uses only ASCII.`)
@@ -190,11 +189,10 @@ UTF-8 locale, or with --ascii, it uses only ASCII.`)
 		}
 		return g.print("%s", text)
 	}
-	return cmd
 }
 
-func newImportance(g *global) *cobra.Command {
-	cmd := newCommand("importance STUDY", "Show which parameters matter",
+func newImportance(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "importance STUDY", "Show which parameters matter",
 		`Importance asks a model made for this question, from trials that represent the space,
 whatever method chose them. VARIANCE is the share of the objective's variance over the
 whole space in which a parameter has a part, ALONE the share due to it alone. GOOD is the
@@ -213,7 +211,6 @@ the model cannot tell, importance says so instead, and the exit code is 5.`)
 		texts := lists.Map(s.Model.Importances(), func(im report.Importance) string { return importanceText(&im) })
 		return g.show(s.Model.Importance, strings.Join(texts, ""))
 	}
-	return cmd
 }
 
 func importanceText(im *report.Importance) string {
@@ -233,8 +230,8 @@ func importanceText(im *report.Importance) string {
 		oneLine(im.Variance()), when(im.Start == im.End, "none, "), short(im.Start), im.From, short(im.End), im.Trial)
 }
 
-func newExplain(g *global) *cobra.Command {
-	cmd := newCommand("explain STUDY N", "Show why a trial was proposed and how surprising its result was",
+func newExplain(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "explain STUDY N", "Show why a trial was proposed and how surprising its result was",
 		`Explain shows what the model predicted for trial N when it was proposed: mean and deviation,
 the Lipschitz bounds, the probability of success, the acquisition. --json adds the model's state: length scales, noise, L.`)
 	cmd.RunE = g.onTrial(func(ctx context.Context, st *study.State, l layout.Study, t *study.Trial) error {
@@ -244,7 +241,6 @@ the Lipschitz bounds, the probability of success, the acquisition. --json adds t
 		}
 		return g.show(r, reasonText(r, originOf(t), st.Refuted))
 	})
-	return cmd
 }
 
 // reasonText says it in words; refuted is what has disproved the constant of the bounds, even if only since then.
@@ -280,9 +276,9 @@ func reasonText(r report.Reason, origin, refuted string) string {
 	return s.String()
 }
 
-func newExport(g *global) *cobra.Command {
+func newExport(g *global, above *cobra.Command) {
 	var out, format string
-	cmd := newCommand("export STUDY", "Write all trials as CSV, JSON Lines or an Optuna journal",
+	cmd := newCommand(above, "export STUDY", "Write all trials as CSV, JSON Lines or an Optuna journal",
 		`Export writes all trials, with exact values. The format csv has one row for each trial;
 jsonl has one object a line, as show --json prints it, with the course of its metrics;
 optuna is a journal file that optuna and optuna-dashboard read, and with which Optuna can
@@ -329,7 +325,6 @@ go on.`)
 			}))
 		}, string(l))
 	})
-	return cmd
 }
 
 func writeCSV(w io.Writer, st *study.State) error {

@@ -21,8 +21,8 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-func newRm(g *global) *cobra.Command {
-	cmd := newCommand("rm STUDY", "Remove a study and its results, after asking",
+func newRm(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "rm STUDY", "Remove a study and its results, after asking",
 		`Rm removes the journal of STUDY and what its trials have printed, once you answer the
 question on standard error with y. It refuses while an lbotune works on the study, one
 of its trials or its setup command still runs, or a batch system still has jobs of it.
@@ -33,7 +33,6 @@ directory, and directories that links lead to.`)
 	cmd.RunE = g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
 		return removeStudy(cmd.Context(), g, st, l, *yes)
 	})
-	return cmd
 }
 
 // refuseLone refuses a journal that lies alone: the study made of it would be removed, and the journal stay.

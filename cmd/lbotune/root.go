@@ -189,13 +189,14 @@ STUDY is such a directory, its journal, or the spec it came from.`) + "\n\n" + e
 	f.StringVar(&g.logFile, "log-file", "", "append the log to `FILE` instead of standard error")
 	root.SetFlagErrorFunc(wrongFlag)
 	completeFlag(root, "log-level", "error", "warn", "info", "debug", "trace")
-	root.AddCommand(
-		newRun(g), newResume(g), newStop(g), newRm(g), newInit(g), newCheck(g),
-		newLs(g), newStatus(g), newReport(g), newPlot(g), newServe(g), newImportance(g), newExplain(g), newBest(g), newTrials(g), newExport(g), newShow(g), newLog(g),
-		newEnqueue(g), newExclude(g), newRerun(g), newNote(g), newAdjust(g), newAsk(g), newTell(g), newDrive(g),
-		newJournal(g), newParse(g), newManual(g), newVersion(g),
-	)
-	root.AddCommand(newInside()...)
+	for _, add := range []func(g *global, above *cobra.Command){
+		newRun, newResume, newStop, newRm, newInit, newCheck,
+		newLs, newStatus, newReport, newPlot, newServe, newImportance, newExplain, newBest, newTrials, newExport, newShow, newLog,
+		newEnqueue, newExclude, newRerun, newNote, newAdjust, newAsk, newTell, newDrive,
+		newJournal, newParse, newManual, newVersion, newInside,
+	} {
+		add(g, root)
+	}
 	completeArgs(root)
 	root.SetHelpCommand(newHelp())
 	return root
@@ -276,13 +277,14 @@ func checkArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// newCommand makes one that refuses what its usage has no place for, unless it takes a command line, and whose
-// help ends with the exit codes.
-func newCommand(use, short, long string) *cobra.Command {
+// newCommand adds one to the commands of another. It refuses what its usage has no place for, unless it takes
+// a command line, and its help ends with the exit codes.
+func newCommand(above *cobra.Command, use, short, long string) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: cmp.Or(long, short+".") + "\n\n" + exitHelp()}
 	if !strings.Contains(use, "-- COMMAND") {
 		cmd.Args = checkArgs
 	}
+	above.AddCommand(cmd)
 	return cmd
 }
 

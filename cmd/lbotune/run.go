@@ -44,10 +44,11 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.assumeLost, "assume-lost", false, "run again what another host started and did not finish;\nuse it only if nothing of it still runs there")
 }
 
-func newRun(g *global) *cobra.Command {
+func newRun(g *global, above *cobra.Command) {
 	var o runOptions
 	var in inlineOptions
-	cmd := newCommand("run SPEC | run -p NAME=KIND:... [flags] -- COMMAND ...", "Start a study, or continue where it stopped",
+	cmd := newCommand(above, "run SPEC | run -p NAME=KIND:... [flags] -- COMMAND ...",
+		"Start a study, or continue where it stopped",
 		`Run starts the study that SPEC describes. The same command continues it where it
 stopped. Each finished trial is a line on standard error; at the end the best values
 are printed on standard output.
@@ -104,12 +105,11 @@ to continue.`)
 		}
 		return runStudy(cmd.Context(), g, o, &cfg)
 	}
-	return cmd
 }
 
-func newResume(g *global) *cobra.Command {
+func newResume(g *global, above *cobra.Command) {
 	var o runOptions
-	cmd := newCommand("resume STUDY", "Continue a study from its journal alone",
+	cmd := newCommand(above, "resume STUDY", "Continue a study from its journal alone",
 		"Resume continues a study without its spec: the journal holds everything.")
 	o.flags(cmd)
 	cmd.Flags().BoolVar(&o.detached, "detached", false, "work inside the job of a detached study")
@@ -123,7 +123,6 @@ func newResume(g *global) *cobra.Command {
 		}
 		return runStudy(cmd.Context(), g, o, nil)
 	}
-	return cmd
 }
 
 // asUsage makes a spec that cannot be read a mistake of the command line.

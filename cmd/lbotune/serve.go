@@ -37,8 +37,8 @@ type shower interface {
 	Handler(token string, hosts ...string) http.Handler
 }
 
-func newServe(g *global) *cobra.Command {
-	cmd := newCommand("serve [STUDY | FOLDER]", "Show studies in the browser while they run",
+func newServe(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "serve [STUDY | FOLDER]", "Show studies in the browser while they run",
 		`Serve shows the page of report, and keeps it up to date while the study runs. For a
 FOLDER (default: the current one) it lists the studies in it and below, each with its
 page. It follows the output of running trials. It also serves /api/v1/study, with what
@@ -80,7 +80,6 @@ machine unless --listen says otherwise.`)
 		fmt.Fprintf(g.err, "%s%s shows %s; Ctrl-C ends it\n", url, secret, oneLine(what))
 		return serve(cmd.Context(), ln, v.Handler(token, hosts...), v.Run)
 	}
-	return cmd
 }
 
 // toShow is what an argument names, and what shows it.

@@ -51,8 +51,8 @@ type attemptJSON struct {
 	Params  spaces.Values `json:"params"`
 }
 
-func newStatus(g *global) *cobra.Command {
-	cmd := newCommand("status STUDY", "Show how far along a study is", "")
+func newStatus(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "status STUDY", "Show how far along a study is", "")
 	live := cmd.Flags().Bool("watch", false, "redraw every second until the study has ended")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *live {
@@ -64,7 +64,6 @@ func newStatus(g *global) *cobra.Command {
 		}
 		return printStatus(g, src.State, layout.Study(src.Dir), src.Running)
 	}
-	return cmd
 }
 
 // printStatus says how a study stands on which somebody works, or not.

@@ -173,8 +173,8 @@ func awaitAnswer(ctx context.Context, l layout.Study, r study.Request) (st *stud
 	return st, live, nil
 }
 
-func newEnqueue(g *global) *cobra.Command {
-	cmd := newCommand("enqueue STUDY NAME=VALUE ...", "Queue values to be tried next",
+func newEnqueue(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "enqueue STUDY NAME=VALUE ...", "Queue values to be tried next",
 		`Enqueue puts a configuration before the optimizer's next proposals. Parameters that
 are not named get their default, or the middle of their range. STUDY may be a spec
 whose study has not begun.`)
@@ -186,7 +186,6 @@ whose study has not begun.`)
 		}
 		return steer(cmd.Context(), g, cfg, args[0], enqueueing(args[1:]))
 	}
-	return cmd
 }
 
 // enqueueing asks for a trial of the values in NAME=VALUE words.
@@ -226,8 +225,8 @@ func parseValues(space *spaces.Space, words []string) (out spaces.Values, err er
 	return out, errors.Join(errs...)
 }
 
-func newExclude(g *global) *cobra.Command {
-	cmd := newCommand("exclude STUDY N", "Take a trial's result out of the study",
+func newExclude(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "exclude STUDY N", "Take a trial's result out of the study",
 		`Exclude takes the result of trial N out of the study: it can no longer be the best,
 and from then on the optimizer does not see it. Its records stay, and it still
 counts towards the budget. With --undo the result counts again.`)
@@ -238,11 +237,10 @@ counts towards the budget. With --undo the result counts again.`)
 			return study.Request{Action: either(*undo, study.ActionInclude, study.ActionExclude), Trial: n}, err
 		})
 	}
-	return cmd
 }
 
-func newRerun(g *global) *cobra.Command {
-	cmd := newCommand("rerun STUDY N ... | rerun STUDY --failed", "Run failed trials again with the same values",
+func newRerun(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "rerun STUDY N ... | rerun STUDY --failed", "Run failed trials again with the same values",
 		`Rerun takes back the failures of trials: they count in no budget and teach the
 optimizer nothing, and the trials run again as new attempts, with the same values.
 The lbotune that works on the study does this, or the next one that is started.`)
@@ -269,11 +267,10 @@ The lbotune that works on the study does this, or the next one that is started.`
 			return r, nil
 		})
 	}
-	return cmd
 }
 
-func newNote(g *global) *cobra.Command {
-	cmd := newCommand("note STUDY TEXT ...", "Attach a remark to a study or a trial",
+func newNote(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "note STUDY TEXT ...", "Attach a remark to a study or a trial",
 		`Note attaches TEXT to a study or to one of its trials; status shows it. STUDY may be a
 spec whose study has not begun.`)
 	trial := cmd.Flags().Int("trial", 0, "the remark is about trial `N`")
@@ -289,7 +286,6 @@ spec whose study has not begun.`)
 		}
 		return steer(cmd.Context(), g, cfg, args[0], note)
 	}
-	return cmd
 }
 
 // noting asks for a remark about a trial, or about the study.

@@ -25,8 +25,8 @@ import (
 // between two looks.
 const stopPatience, stopLook = time.Minute, time.Second
 
-func newStop(g *global) *cobra.Command {
-	cmd := newCommand("stop STUDY", "End a running study from anywhere",
+func newStop(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "stop STUDY", "End a running study from anywhere",
 		`Stop asks the lbotune that works on STUDY, on whatever host, to end: its trials get
 SIGTERM, and SIGKILL after their grace period. It removes the job of a detached study, and
 cancels jobs of trials that an earlier lbotune left behind. Of one that was killed, a
@@ -36,7 +36,6 @@ and resume takes it up. Nothing is lost: run and resume continue from there.`)
 	cmd.RunE = g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
 		return stopStudy(cmd.Context(), g, st, l)
 	})
-	return cmd
 }
 
 func stopStudy(ctx context.Context, g *global, st *study.State, l layout.Study) error {

@@ -26,8 +26,8 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-func newTrials(g *global) *cobra.Command {
-	cmd := newCommand("trials STUDY", "List the trials of a study", "")
+func newTrials(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "trials STUDY", "List the trials of a study", "")
 	byValue := cmd.Flags().Bool("by-value", false, "list the best, or the front, first; leave out trials without a value")
 	limit := cmd.Flags().Uint64P("limit", "n", 0, "list at most `N` trials")
 	cmd.RunE = g.onStudy(func(_ *cobra.Command, st *study.State, l layout.Study) error {
@@ -41,7 +41,6 @@ func newTrials(g *global) *cobra.Command {
 		}
 		return printTrials(g, st, l, list)
 	})
-	return cmd
 }
 
 // foremost is the best trial, or the front.
@@ -98,8 +97,8 @@ func textOr[T any](none string, text func(T) string) func(v T, there bool) strin
 	}
 }
 
-func newShow(g *global) *cobra.Command {
-	cmd := newCommand("show STUDY N", "Show one trial: values, result, command, and where its output is", "")
+func newShow(g *global, above *cobra.Command) {
+	cmd := newCommand(above, "show STUDY N", "Show one trial: values, result, command, and where its output is", "")
 	dir := cmd.Flags().String("files", "", "write the trial's [[files]] into `DIR` instead, even if its directory is gone;\nit replaces no other file")
 	cmd.RunE = g.onTrial(func(_ context.Context, st *study.State, l layout.Study, t *study.Trial) error {
 		if *dir != "" {
@@ -107,7 +106,6 @@ func newShow(g *global) *cobra.Command {
 		}
 		return printTrial(g, st, l, t)
 	})
-	return cmd
 }
 
 // writeFiles writes the files that a trial was given, from the journal alone.
