@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/runner"
 )
@@ -72,5 +73,16 @@ func TestEveryErrorIsSaidOnce(t *testing.T) {
 				t.Errorf("%q; want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// Advice that an error has of its own is not replaced by that for all of its kind.
+func TestAdviceOfItsOwn(t *testing.T) {
+	waits := hinted(&marked{errors.New("the lbotune that works on the study has not answered"), journal.ErrLocked}, "the request stays")
+	if got := hintOf(hintStudy("s.study", waits)); got != "the request stays" {
+		t.Errorf("%q", got)
+	}
+	if got := hintOf(hintStudy("s.study", journal.ErrLocked)); got == "" {
+		t.Error("no advice for a study in use")
 	}
 }

@@ -61,6 +61,7 @@ func inDir(run func(ctx context.Context, dir string, args []string) error) func(
 func hintStudy(arg string, err error) error {
 	var damage *journal.CorruptError
 	switch {
+	case hintOf(err) != "": // its own
 	case errors.Is(err, study.ErrNoStudy) && strings.HasSuffix(arg, ".toml"):
 		return hinted(err, "lbotune run "+word(arg)+" begins it")
 	case errors.As(err, &damage) && damage.Sealed:

@@ -51,7 +51,7 @@ as md the page's text; as json all data of the page. Export writes the trials as
 		end := strings.TrimPrefix(filepath.Ext(out), ".")
 		format = cmp.Or(format, when(g.json, "json"), when(slices.Contains(formats, end), "%s", end), when(plot != "", "svg"), "html")
 		switch {
-		case format == "csv" || end == "csv":
+		case format == "csv" || end == "csv" && !cmd.Flags().Changed("format"):
 			return hinted(usagef("a report is not written as csv"), "lbotune export writes the trials as csv")
 		case format == "png" || end == "png" && !cmd.Flags().Changed("format"):
 			return hinted(usagef("a report is not written as png"), "write it as svg, of which browsers, Inkscape and rsvg-convert make a png")
