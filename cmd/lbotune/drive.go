@@ -34,17 +34,14 @@ drive never runs its command. If an earlier drive handed out trials and was not 
 results, drive hands these out again first.`)
 	cmd.Example = `  echo '{"do": "ask"}' | lbotune drive spec.toml`
 	dir := cmd.Flags().String("study", "", "keep the study in `DIR` instead of beside the spec")
-	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		s, err := openByHand(args[0], *dir)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, s.Close()) }()
-		if err := forgetStop(s.Layout()); err != nil {
-			return err
-		}
-		d := &driver{s, handedOut(s.State())}
-		return d.serve(cmd.Context(), g.in, g.out)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return workByHand(args[0], *dir, func(s *session.Study) error {
+			if err := forgetStop(s.Layout()); err != nil {
+				return err
+			}
+			d := &driver{s, handedOut(s.State())}
+			return d.serve(cmd.Context(), g.in, g.out)
+		})
 	}
 }
 
@@ -275,13 +272,11 @@ func (d *driver) report(r driveRequest) (driveAnswer, error) {
 	if err != nil {
 		return driveAnswer{}, err
 	}
-	objective, step := d.State().Config.Objective().Name, math.NaN()
+	none := journal.Float(math.NaN())
+	objective, step := d.State().Config.Objective().Name, float64(*cmp.Or(r.Step, &none))
 	_, twice := metrics[objective]
 	if r.Value != nil {
 		metrics[objective] = float64(*r.Value)
-	}
-	if r.Step != nil {
-		step = float64(*r.Step)
 	}
 	switch {
 	case twice && r.Value != nil:

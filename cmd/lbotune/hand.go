@@ -32,29 +32,11 @@ for the best ones, also where you have told their values.`)
 		if *number < 1 {
 			return usagef("-n: found %d; want at least 1", *number)
 		}
-		return ask(cmd.Context(), g, args[0], *number)
+		return workByHand(args[0], "", func(s *session.Study) error { return ask(cmd.Context(), g, s, *number) })
 	}
 }
 
-// openByHand opens a study, or that of a spec in dir, for somebody who runs its trials.
-func openByHand(arg, dir string) (*session.Study, error) {
-	cfg, err := specOf(arg)
-	if err == nil && dir == "" {
-		dir, err = studyDir(arg)
-	}
-	if err != nil {
-		return nil, err
-	}
-	s, err := session.Open(cfg, session.Options{Dir: dir, Program: programVersion()})
-	return s, hintStudy(arg, err)
-}
-
-func ask(ctx context.Context, g *global, arg string, number int) (err error) {
-	s, err := openByHand(arg, "")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+func ask(ctx context.Context, g *global, s *session.Study, number int) error {
 	for asked := range number {
 		t, err := s.Ask(ctx)
 		none, then := optimizer.ErrExhausted, "widen a range to ask for more"
@@ -78,6 +60,22 @@ func ask(ctx context.Context, g *global, arg string, number int) (err error) {
 		}
 	}
 	return nil
+}
+
+// workByHand opens a study, or that of a spec in dir, for somebody who runs its trials.
+func workByHand(arg, dir string, work func(*session.Study) error) error {
+	cfg, err := specOf(arg)
+	if err == nil && dir == "" {
+		dir, err = studyDir(arg)
+	}
+	if err != nil {
+		return err
+	}
+	s, err := session.Open(cfg, session.Options{Dir: dir, Program: programVersion()})
+	if err != nil {
+		return hintStudy(arg, err)
+	}
+	return errors.Join(work(s), s.Close())
 }
 
 func newTell(g *global, above *cobra.Command) {
