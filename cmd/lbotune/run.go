@@ -114,15 +114,12 @@ func newResume(g *global, above *cobra.Command) {
 	o.flags(cmd)
 	cmd.Flags().BoolVar(&o.detached, "detached", false, "work inside the job of a detached study")
 	cmd.Flags().Lookup("detached").Hidden = true
-	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		if o.dir, err = studyDir(args[0]); err != nil {
-			return err
+	cmd.RunE = inDir(func(ctx context.Context, dir string, _ []string) error {
+		if o.dir = dir; o.detached {
+			return runDetached(ctx, g, o)
 		}
-		if o.detached {
-			return runDetached(cmd.Context(), g, o)
-		}
-		return runStudy(cmd.Context(), g, o, nil)
-	}
+		return runStudy(ctx, g, o, nil)
+	})
 }
 
 // asUsage makes a spec that cannot be read a mistake of the command line.
