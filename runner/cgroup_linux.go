@@ -81,11 +81,8 @@ type cgroup string
 func (l *Local) enclose(a *attempt, sys *syscall.SysProcAttr) (leave func()) {
 	l.grouped.Do(func() { l.groups = cgroupParent() })
 	a.release() // of a first start
-	if l.groups == "" {
-		return func() {}
-	}
 	dir := filepath.Join(l.groups, fmt.Sprintf("lbotune-%d-%s", os.Getpid(), cgroupSuffix(a.marker())))
-	if unix.Mkdir(dir, 0o700) != nil {
+	if l.groups == "" || unix.Mkdir(dir, 0o700) != nil {
 		return func() {}
 	}
 	fd, err := openDir(dir)

@@ -40,9 +40,9 @@ func readProcess(pid int) (process, bool) {
 	unix.Close(fd)
 	// pid (comm) state ppid pgrp session tty tpgid flags 4×faults 4×times priority nice threads
 	// itrealvalue starttime; comm may hold anything, also ")".
-	end := bytes.LastIndexByte(data[:max(n, 0)], ')')
-	f := bytes.Fields(data[end+1 : max(n, 0)])
-	if end < 0 || len(f) < 20 {
+	line := data[:max(n, 0)]
+	f := bytes.Fields(line[bytes.LastIndexByte(line, ')')+1:])
+	if len(f) < 20 {
 		return process{}, false
 	}
 	num := func(i int) int64 {
@@ -50,10 +50,7 @@ func readProcess(pid int) (process, bool) {
 		return n
 	}
 	dead := f[0][0] == 'Z' || f[0][0] == 'X'
-	return process{
-		pid: pid, parent: int(num(1)), group: int(num(2)), session: int(num(3)),
-		start: num(19), zombie: dead && num(17) <= 1,
-	}, true
+	return process{pid, int(num(1)), int(num(2)), int(num(3)), num(19), dead && num(17) <= 1}, true
 }
 
 // processes yields every process of the machine that this one can see.
@@ -94,16 +91,10 @@ func (p process) in(group int) bool {
 
 // signal sends sig to p, and never to another process that has got its number since.
 func (p process) signal(sig unix.Signal) {
-	fd, err := unix.PidfdOpen(p.pid, 0)
-	if err == nil {
-		defer unix.Close(fd)
-	}
-	switch {
-	case !p.alive():
-	case err == nil:
-		_ = unix.PidfdSendSignal(fd, sig, nil, 0)
-	case err != unix.ESRCH: // a kernel before 5.3
-		_ = unix.Kill(p.pid, sig)
+	target, _ := os.FindProcess(p.pid) // by a pidfd, where the kernel has them; it never fails
+	defer target.Release()
+	if p.alive() {
+		_ = target.Signal(sig)
 	}
 }
 

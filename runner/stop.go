@@ -34,8 +34,7 @@ func (l *Local) stop(a *attempt, reason stopReason) {
 	t := l.treeOf(a)
 	if reason != stopKill {
 		a.awaitCommand(t)
-		a.terminate(t)
-		if a.awaitEmpty(t, grace) {
+		if a.terminate(t, grace) {
 			return
 		}
 	}
@@ -130,8 +129,9 @@ func (t *tree) look(seen func(process)) []process {
 	return t.known
 }
 
-// terminate sends one SIGTERM to each process, which may take a second one for impatience, and SIGCONT.
-func (a *attempt) terminate(t *tree) {
+// terminate sends one SIGTERM to each process, which may take a second one for impatience, and SIGCONT. It
+// reports whether nothing is left within grace.
+func (a *attempt) terminate(t *tree, grace time.Duration) bool {
 	found, group := t.look(ignore), a.group()
 	if group > 0 {
 		_ = unix.Kill(-group, unix.SIGTERM)
@@ -143,6 +143,7 @@ func (a *attempt) terminate(t *tree) {
 			p.signal(unix.SIGCONT)
 		}
 	}
+	return a.awaitEmpty(t, grace)
 }
 
 // kill ends every process, and those that these start meanwhile, until it finds none, several times if
@@ -186,8 +187,7 @@ func (l *Local) sweep(a *attempt, ended time.Time) []Process {
 	}
 	swept := describe(t.known)
 	if a.reason == "" {
-		patience := min(leftoverPatience-time.Since(ended), leftoverPatience)
-		if a.awaitEmpty(t, patience) {
+		if a.awaitEmpty(t, min(leftoverPatience-time.Since(ended), leftoverPatience)) {
 			return nil
 		}
 		a.settle(ended)
@@ -195,8 +195,7 @@ func (l *Local) sweep(a *attempt, ended time.Time) []Process {
 			swept = describe(found)
 		}
 	}
-	a.terminate(t)
-	if !a.awaitEmpty(t, min(a.job.Grace, leftoverGrace)) {
+	if !a.terminate(t, min(a.job.Grace, leftoverGrace)) {
 		for _, p := range a.kill(t) {
 			for i := range swept {
 				swept[i].Alive = swept[i].Alive || swept[i].PID == p.pid

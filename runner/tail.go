@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,12 +161,11 @@ func ReadTail(open func() (*os.File, error), n int) (string, error) {
 		return "", err
 	}
 	from, _ := dataAt(int(f.Fd()), max(0, info.Size()-int64(n)))
-	buf := make([]byte, max(0, min(info.Size()-from, int64(n))))
-	got, err := f.ReadAt(buf, from)
-	if err != nil && !errors.Is(err, io.EOF) {
+	text, err := io.ReadAll(io.NewSectionReader(f, from, int64(n)))
+	if err != nil {
 		return "", err
 	}
-	return ansi.Sanitize(string(buf[:max(got, 0)])), nil
+	return ansi.Sanitize(string(text)), nil
 }
 
 // holeUnit is what holes are aligned to: the usual block size.
@@ -184,11 +184,7 @@ type boundedLog struct {
 }
 
 func newBoundedLog(job *Job) boundedLog {
-	b := boundedLog{fd: -1, max: job.MaxLog, long: job.Long, punch: punchHole}
-	if b.max <= 0 {
-		b.max = DefaultMaxLog
-	}
-	return b
+	return boundedLog{fd: -1, max: cmp.Or(max(job.MaxLog, 0), DefaultMaxLog), long: job.Long, punch: punchHole}
 }
 
 // reopen opens the log of an attempt that another process has launched.
@@ -208,12 +204,9 @@ func (b *boundedLog) reopen(dir int, name string) {
 
 // trim makes or extends the hole of a log that is too long, and reports whether the log has grown.
 func (b *boundedLog) trim() (grew bool, err error) {
-	if b.fd < 0 {
-		return false, nil
-	}
 	var st unix.Stat_t
 	if unix.Fstat(b.fd, &st) != nil {
-		return false, nil // the disk's fault; the next look may do better
+		return false, nil // the disk's fault, or no log; the next look may do better
 	}
 	grew = st.Size > b.size
 	b.size = st.Size
@@ -226,18 +219,14 @@ func (b *boundedLog) trim() (grew bool, err error) {
 		from, b.hole = ceil(b.max/4, holeUnit), 0
 	}
 	kept := min(b.hole, b.max/4) + b.size - b.hole
-	if kept <= b.max {
-		return grew, nil
-	}
 	to := (b.size - b.max/2) / holeUnit * holeUnit
-	if to <= from {
+	if kept <= b.max || to <= from {
 		return grew, nil
 	}
-	if err := b.punch(b.fd, from, to-from); err != nil {
-		return grew, fmt.Errorf("release the middle of an output: %w", err)
+	if err = b.punch(b.fd, from, to-from); err == nil {
+		b.hole, b.truncated = to, true
 	}
-	b.hole, b.truncated = to, true
-	return grew, nil
+	return grew, err
 }
 
 func ceil(n, unit int64) int64 { return (n + unit - 1) / unit * unit }
@@ -252,7 +241,7 @@ func (a *attempt) lengths() Lengths {
 // written returns the length of the output, if it is there, and when it was last written to.
 func (b *boundedLog) written() (length int64, last time.Time) {
 	var st unix.Stat_t
-	if b.fd < 0 || unix.Fstat(b.fd, &st) != nil {
+	if unix.Fstat(b.fd, &st) != nil {
 		return 0, time.Time{}
 	}
 	return st.Size, time.Unix(st.Mtim.Unix())
@@ -277,22 +266,18 @@ func (a *attempt) countAt(rec record) *Lengths {
 	if rec.Counted != nil || rec.Printed == nil || rec.Stop != "" {
 		return rec.Counted
 	}
-	all := a.lengths()
-	counted := all
-	late := func(b *boundedLog) bool {
-		_, last := b.written()
-		return last.After(rec.lastSeen.Add(leftoverPatience))
+	counted := func(b *boundedLog, printed int64) int64 {
+		all, last := b.written()
+		if printed >= 0 && last.After(rec.lastSeen.Add(leftoverPatience)) {
+			return printed
+		}
+		return all
 	}
-	if rec.Printed.Stdout >= 0 && late(&a.out) {
-		counted.Stdout = rec.Printed.Stdout
-	}
-	if rec.Printed.Stderr >= 0 && late(&a.err) {
-		counted.Stderr = rec.Printed.Stderr
-	}
-	if counted == all {
+	count := Lengths{counted(&a.out, rec.Printed.Stdout), counted(&a.err, rec.Printed.Stderr)}
+	if count == a.lengths() {
 		return nil
 	}
-	return &counted
+	return &count
 }
 
 // cutShort reports whether an output has lost some of what the command had written.

@@ -71,16 +71,13 @@ func signalJobs(ctx context.Context, name string) error {
 // cleanEnv drops what would change the meaning of Slurm's commands, or reach our jobs as if it were
 // theirs: lbotune may itself run in an allocation. SLURM_CONF says where the cluster is, and stays.
 func cleanEnv(env []string) []string {
-	devices := slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "SLURM_JOB_ID=") })
+	inside := slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "SLURM_JOB_ID=") })
+	devices := []string{"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "GPU_DEVICE_ORDINAL"}
+	programs := []string{"SLURM", "SLURMD", "SBATCH", "SQUEUE", "SCANCEL", "SRUN", "SALLOC"}
 	return slices.DeleteFunc(env, func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		prefix, _, _ := strings.Cut(name, "_")
-		foreign := slices.Contains([]string{"SLURM", "SLURMD", "SBATCH", "SQUEUE", "SCANCEL", "SRUN", "SALLOC"}, prefix)
-		switch name {
-		case "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "GPU_DEVICE_ORDINAL":
-			foreign = devices
-		}
-		return foreign && name != "SLURM_CONF"
+		return slices.Contains(programs, prefix) && name != "SLURM_CONF" || inside && slices.Contains(devices, name)
 	})
 }
 
@@ -119,10 +116,8 @@ type queued struct{ id, name, state, node string }
 
 // queue looks at Slurm's queue for all attempts of a launcher with one squeue.
 type queue struct {
-	mu       sync.Mutex
-	watchers int
-	looking  bool
-	wanted   map[string]time.Time // names of jobs, and when each was last asked for
+	mu     sync.Mutex
+	wanted map[string]time.Time // names of jobs, and when each was last asked for; nil while nobody looks
 	// The last answer, by name, of all that were asked for, and when squeue was called for it.
 	jobs  map[string][]queued
 	asked time.Time
@@ -131,31 +126,17 @@ type queue struct {
 // interest is how long a name stays wanted that nobody asks for any more.
 const interest = 10 * time.Second
 
-// join has looks taken, with pauses of that length at most, until all who have joined have left.
-func (q *queue) join(longest time.Duration) (leave func()) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.watchers++; !q.looking {
-		q.looking, q.wanted = true, make(map[string]time.Time)
-		go q.look(longest)
-	}
-	return func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.watchers--
-	}
-}
-
-// look polls as long as somebody watches.
+// look polls as long as a name is wanted, with pauses of that length at most.
 func (q *queue) look(longest time.Duration) {
 	for pause := min(pollMin, longest); ; pause = min(2*pause, longest) {
 		q.mu.Lock()
 		maps.DeleteFunc(q.wanted, func(_ string, asked time.Time) bool { return time.Since(asked) > interest })
 		names := slices.Sorted(maps.Keys(q.wanted))
-		q.looking = q.watchers > 0
-		over := !q.looking
+		if len(names) == 0 {
+			q.wanted = nil
+		}
 		q.mu.Unlock()
-		if over {
+		if len(names) == 0 {
 			return
 		}
 		asked := time.Now()
@@ -168,10 +149,15 @@ func (q *queue) look(longest time.Duration) {
 	}
 }
 
-// of returns the jobs called name in an answer to a question for them put after since, if there is one.
-func (q *queue) of(name string, since time.Time) (jobs []queued, known bool) {
+// jobsOf returns the jobs called name in an answer to a question for them put after since, if there is one.
+func (l *Launcher) jobsOf(name string, since time.Time) (jobs []queued, known bool) {
+	q := &l.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.wanted == nil {
+		q.wanted = make(map[string]time.Time)
+		go q.look(l.Settings.poll())
+	}
 	q.wanted[name] = time.Now()
 	if jobs, known = q.jobs[name]; !known || !q.asked.After(since) {
 		return nil, false

@@ -6,20 +6,10 @@
 // What package runner promises of an attempt's directory holds here too, since the job runs
 // runner.Local in it: the same supervisor, record, limits and signals. Creating the
 // directory is the claim, and here it is the job that claims. What launcher and job tell
-// each other stands in a folder beside it:
+// each other stands in a folder beside it, whose files folder.go lists:
 //
 //	trials/000017/a1/         the attempt, made by the job
 //	trials/000017/a1.slurm/   the launcher's folder
-//	    intent.json       what is to run, and the name of its jobs
-//	    job.sh            the script that sbatch was given
-//	    submitted.jsonl   a job id for every call of sbatch that returned one
-//	    stop              the job is to end the attempt: cancel, timeout or kill
-//	    slurm.out         what the script has printed, the setup lines above all
-//	    heartbeat         the job and its node; touched as long as it lives
-//	    settled           what is printed from now on does not count
-//	    ending.json       how the attempt ended
-//	    lost.json         the cluster has lost the attempt, and where
-//	    taken-JOB         a pilot has the attempt, or has tried to take it
 //
 // Making the folder is the launcher's claim: of two orchestrators one launches. Everything
 // is written as a whole, by a rename, and synced.
@@ -65,19 +55,12 @@
 // # Pilots
 //
 // With Settings.Pilot an attempt has no job of its own. It waits as a link in the folder of
-// the pool, and jobs of an array, the pilots, take one after the other, the newest first.
+// the pool (pilots/, whose files pilot.go lists), and jobs of an array, the pilots, take one
+// after the other, the newest first.
 // Claim and folder are the same. Before a pilot claims, it leaves a file with its name and id
 // in the folder (taken-...), which it removes if another one was faster: whether an attempt
 // lives is a question about these jobs. Nobody cancels a pilot for the sake of an attempt; it
 // looks for the file stop each second.
-//
-//	pilots/               the pool
-//	    crew.json         launcher: the names of the arrays, written before sbatch is called
-//	    job.sh            the script of all pilots
-//	    wait-TIME-NAME    launcher: a link to the folder of an attempt that waits
-//	    released          launcher: no more will come for a while; who is idle may go
-//	    leaves-JOB        pilot: it takes no more, and runs so many attempts
-//	    ARRAY_TASK.out    Slurm: output of a pilot's script
 //
 // The links are only a list: one that is lost is made again; one that leads to an attempt
 // that is claimed is removed by the pilot that has claimed it or finds it. The pilots that wait

@@ -70,19 +70,24 @@ func (f folder) run(local *runner.Local, in *intent, begun func()) (e ending, er
 	defer die()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	killed := make(chan struct{})
-	kill := sync.OnceFunc(func() { close(killed) })
+	killed, kill := context.WithCancel(context.Background())
+	defer kill()
 	terms := notify(syscall.SIGTERM)
 	defer signal.Stop(terms)
 	go f.listen(terms, in.Beat, cancel, kill, over)
 	warned := notify(warnings...)
-	defer signal.Stop(warned)
+	defer close(warned)
+	defer signal.Stop(warned) // which is first
 
 	job := in.Job.job(f.attempt())
 	withdrawn := false
-	job.Kill, job.Started = killed, func(pid int) {
+	job.Kill, job.Started = killed.Done(), func(pid int) {
 		begun()
-		go passOn(warned, pid, over)
+		go func() {
+			for s := range warned {
+				_ = syscall.Kill(-pid, s.(syscall.Signal)) // the session's group, which may have ended
+			}
+		}()
 		// The launcher may have withdrawn the attempt between our look and our claim.
 		f.refresh()
 		if _, err := f.stat(intentName); errors.Is(err, fs.ErrNotExist) {
@@ -117,18 +122,6 @@ func (f folder) run(local *runner.Local, in *intent, begun func()) (e ending, er
 
 // warnings are the signals that a job passes on to its program, such as those of --signal=B:USR1@60.
 var warnings = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2}
-
-// passOn gives an attempt the warnings of its job until over is closed.
-func passOn(warned <-chan os.Signal, pid int, over <-chan struct{}) {
-	for {
-		select {
-		case s := <-warned:
-			_ = syscall.Kill(-pid, s.(syscall.Signal)) // the session's group, which may have ended
-		case <-over:
-			return
-		}
-	}
-}
 
 // notify returns a channel on which signals come, also those that come soon after each other.
 func notify(signals ...os.Signal) chan os.Signal {
@@ -170,11 +163,10 @@ func (f folder) live(every time.Duration) (die func()) {
 	go func() {
 		defer close(dead)
 		for made := false; ; {
-			switch {
-			case made: // once only, and not again beside a study that is being deleted
+			if made { // once only, and not again beside a study that is being deleted
 				_ = f.in(func(d *door.Dir) error { return d.Touch(beatName, time.Now()) })
-			case f.write(beatName, []byte(jobID()+" on "+nodeName()+"\n")) == nil: // else the disk is full, and the next try may help
-				made = true
+			} else { // again if the disk is full: the next try may help
+				made = f.write(beatName, []byte(jobID()+" on "+nodeName()+"\n")) == nil
 			}
 			select {
 			case <-over:

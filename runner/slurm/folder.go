@@ -22,12 +22,12 @@ import (
 
 // Files of a folder.
 const (
-	intentName    = "intent.json"     // launcher: what is to run, written before sbatch is called
+	intentName    = "intent.json"     // launcher: what is to run and the name of its jobs, written before sbatch is called
 	scriptName    = "job.sh"          // launcher: what sbatch is given
 	submittedName = "submitted.jsonl" // launcher: a job id for each call of sbatch that gave one
-	stopName      = "stop"            // launcher: asks the job to end the attempt
+	stopName      = "stop"            // launcher: asks the job to end the attempt, and says why
 	outputName    = "slurm.out"       // Slurm: output of the script, of the setup lines above all
-	beatName      = "heartbeat"       // job: touched as long as it lives
+	beatName      = "heartbeat"       // job: its id and its node; touched as long as it lives
 	settledName   = "settled"         // job: the command has ended, and what it left behind is asked to
 	endingName    = "ending.json"     // job: how the attempt ended
 	lostName      = "lost.json"       // launcher: the cluster lost the attempt, and where
@@ -58,7 +58,7 @@ func in[T any](f folder, do func(d *door.Dir) (T, error)) (out T, err error) {
 
 // in is the function without a result.
 func (f folder) in(do func(d *door.Dir) error) error {
-	_, err := in(f, func(d *door.Dir) (struct{}, error) { return struct{}{}, do(d) })
+	_, err := in(f, func(d *door.Dir) (any, error) { return nil, do(d) })
 	return err
 }
 
@@ -113,9 +113,9 @@ func (f folder) readJSON(name string, v any) (bool, error) {
 		err = json.Unmarshal(text, v)
 	}
 	if err != nil {
-		return false, fmt.Errorf("read %s: %w", f.path(name), err)
+		err = fmt.Errorf("read %s: %w", f.path(name), err)
 	}
-	return true, nil
+	return err == nil, err
 }
 
 func (f folder) has(name string) bool {
@@ -151,17 +151,15 @@ func (l program) Where(dir string) (job string, alive bool) {
 }
 
 // Kept implements kinds.Keeper.
-func (l *Launcher) Kept(dir, name string) (content []byte, kept bool) {
+func (l program) Kept(dir, name string) (content []byte, kept bool) {
 	in := new(intent)
-	if there, err := folderOf(dir).readJSON(intentName, in); err != nil || !there {
-		return nil, false
-	}
+	there, err := folderOf(dir).readJSON(intentName, in)
 	for _, f := range in.Job.Files {
 		if string(f.Name) == name {
 			content = []byte(f.Content)
 		}
 	}
-	return content, true
+	return content, there && err == nil
 }
 
 // taken is what the file of a pilot holds.
@@ -283,11 +281,10 @@ func (f folder) length(name string) int64 {
 		return 0
 	}
 	defer w.Close()
-	info, err := w.Stat()
-	if err != nil {
-		return 0
+	if info, err := w.Stat(); err == nil {
+		return info.Size()
 	}
-	return info.Size()
+	return 0
 }
 
 // mostFiles is how many files of an attempt are waited for.
@@ -368,7 +365,7 @@ func (f folder) losses() []loss {
 		var l loss
 		if of := folder(trial.path(name)); !strings.HasSuffix(name, suffix) {
 			continue
-		} else if there, err := of.readJSON(lostName, &l); there && err == nil {
+		} else if there, _ := of.readJSON(lostName, &l); there {
 			out = append(out, l)
 		} else if of.has(endingName) {
 			out = nil
@@ -378,11 +375,9 @@ func (f folder) losses() []loss {
 }
 
 func (l loss) String() string {
-	switch {
-	case l.State == "":
-		return "a job that Slurm has forgotten"
-	case l.Node == "":
-		return l.State
+	text := cmp.Or(l.State, "a job that Slurm has forgotten")
+	if l.State != "" && l.Node != "" {
+		text += " on node " + l.Node
 	}
-	return l.State + " on node " + l.Node
+	return text
 }

@@ -20,7 +20,7 @@ import (
 
 // What an attempt that waits is to hold is known from its folder, without a directory of its own.
 func TestKept(t *testing.T) {
-	l, dir := &Launcher{}, filepath.Join(t.TempDir(), "a1")
+	l, dir := program{&Launcher{}}, filepath.Join(t.TempDir(), "a1")
 	f := folderOf(dir)
 	if _, kept := l.Kept(dir, "slot"); kept {
 		t.Error("an attempt is kept that nobody has launched")

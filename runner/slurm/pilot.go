@@ -201,9 +201,9 @@ func (p *pilot) fresh() bool {
 
 // Names in a pool.
 const (
-	crewName     = "crew.json" // launcher: what pilots must know
-	releasedName = "released"  // launcher: no more attempts will come for a while
-	entryPrefix  = "wait-"     // launcher: an attempt that waits, the newest one last
+	crewName     = "crew.json" // launcher: what pilots must know, and the names of their arrays
+	releasedName = "released"  // launcher: no more attempts will come for a while; who is idle may go
+	entryPrefix  = "wait-"     // launcher: begins the name of a link to the folder of an attempt that waits, the newest one last
 	leavesPrefix = "leaves-"   // pilot: begins the name of a file; it takes no more, and runs so many attempts
 )
 

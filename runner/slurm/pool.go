@@ -62,11 +62,9 @@ func (l *Launcher) thePool() (*pool, error) {
 	}
 	dir, err := filepath.Abs(l.Pool)
 	if err == nil {
-		if err = door.Mkdir(dir); errors.Is(err, os.ErrExist) {
-			err = nil
-		}
+		err = door.Mkdir(dir)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, err
 	}
 	p := &pool{launcher: l, folder: folder(dir)}
@@ -98,10 +96,10 @@ func (l *Launcher) thePool() (*pool, error) {
 func (p *pool) enlist(f folder, in *intent) error {
 	p.folder.strike(releasedName)
 	err := p.folder.in(func(d *door.Dir) error { return d.Symlink(string(f), in.entry()) })
-	if errors.Is(err, os.ErrExist) {
-		return nil
+	if err != nil && !errors.Is(err, os.ErrExist) {
+		return diskError(err)
 	}
-	return err
+	return nil
 }
 
 // entry is the name under which an attempt waits.
@@ -128,7 +126,7 @@ func (p *pool) tend(w *watch) error {
 			loss{State: p.failed.state, Node: p.failed.node}))
 	}
 	if err := p.enlist(w.folder, w.intent); err != nil {
-		return diskError(err)
+		return err
 	}
 	missing := p.crew.pilots(max(p.launcher.Workers, need) - seats)
 	return p.submit(min(missing, maxArray), append(w.folder.avoid(), p.sick...))
@@ -148,7 +146,7 @@ func (p *pool) count() (seats int, known bool) {
 	known = true
 	leave := p.leaving()
 	for _, name := range slices.Clone(p.crew.Names) {
-		jobs, ok := p.launcher.queue.of(name, p.since)
+		jobs, ok := p.launcher.jobsOf(name, p.since)
 		if known = known && ok; !ok {
 			continue
 		}

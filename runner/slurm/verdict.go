@@ -123,11 +123,9 @@ func (w *watch) judge() (*runner.Exit, error) {
 		_ = w.folder.write(stopName, []byte(stopLost))
 	}
 	w.removeJobs()
-	exit.Ended = time.Now()
-	exit.Started = cmp.Or(w.sight.Started, exit.Ended)
-	exit.Code, exit.Signal, exit.Killed = 128+int(unix.SIGKILL), "SIGKILL", true
-	exit.TimedOut = w.reason == stopTimeout
-	exit.Cancelled = w.reason == stopCancel || w.reason == stopKill
+	now := time.Now()
+	exit = runner.Exit{Code: 128 + int(unix.SIGKILL), Signal: "SIGKILL", Killed: true, Started: cmp.Or(w.sight.Started, now), Ended: now,
+		TimedOut: w.reason == stopTimeout, Cancelled: w.reason == stopCancel || w.reason == stopKill}
 	if exit.TimedOut || exit.Cancelled {
 		return &exit, nil
 	}

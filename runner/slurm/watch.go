@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/door"
@@ -34,13 +33,12 @@ type watch struct {
 	doubt      bool      // there may be more
 	since      time.Time // of the last submission, or of the beginning
 
-	seen    bool         // it is ours, or there was a look at it
-	sight   runner.Sight // with the supervisor's id once it has begun
-	settled sync.Once    // Job.Settled is called
-	long    [2]bool      // Job.Long was called for this output
-	beat    time.Time    // the last sign of life
-	quiet   time.Time    // since when all jobs are gone and there is no sign of life; zero if not so
-	tail    time.Time    // since when an end is known of which something is still missing
+	seen  bool         // it is ours, or there was a look at it
+	sight runner.Sight // with the supervisor's id once it has begun
+	long  [2]bool      // Job.Long was called for this output
+	beat  time.Time    // the last sign of life
+	quiet time.Time    // since when all jobs are gone and there is no sign of life; zero if not so
+	tail  time.Time    // since when an end is known of which something is still missing
 
 	reason  stopReason // why we ask it to end, "" if we do not
 	killing bool       // and now at once
@@ -49,7 +47,6 @@ type watch struct {
 
 // see sees an attempt to its end.
 func (w *watch) see(ctx context.Context) (runner.Exit, error) {
-	defer w.queue.join(w.Settings.poll())()
 	if w.intent.Piloted {
 		pool, err := w.thePool()
 		if err != nil {
@@ -63,7 +60,7 @@ func (w *watch) see(ctx context.Context) (runner.Exit, error) {
 		}()
 		if !w.folder.claimed() && w.folder.stopped() == "" {
 			if err := pool.enlist(w.folder, w.intent); err != nil {
-				return runner.Exit{}, diskError(err)
+				return runner.Exit{}, err
 			}
 		}
 	}
@@ -138,8 +135,9 @@ func (w *watch) look(ctx context.Context) (*runner.Exit, error) {
 
 // settle tells the caller once that what is printed from now on does not count.
 func (w *watch) settle() {
-	if w.job.Settled != nil {
-		w.settled.Do(w.job.Settled)
+	if tell := w.job.Settled; tell != nil {
+		w.job.Settled = nil
+		tell()
 	}
 }
 
@@ -156,14 +154,10 @@ func (w *watch) begun() {
 	if w.folder.has(settledName) {
 		w.settle()
 	}
-	limit := w.job.MaxLog
-	if limit <= 0 {
-		limit = runner.DefaultMaxLog
-	}
 	if w.job.Long == nil {
 		return
 	}
-	now := w.folder.lengths()
+	limit, now := cmp.Or(max(w.job.MaxLog, 0), runner.DefaultMaxLog), w.folder.lengths()
 	for i, length := range []int64{now.Stdout, now.Stderr} {
 		if !w.long[i] && length > limit/4 {
 			w.long[i] = true
@@ -331,7 +325,7 @@ func (w *watch) takers() []queued {
 func (w *watch) jobs(since time.Time) (jobs []queued, known bool) {
 	known = true
 	for _, t := range w.takers() {
-		all, ok := w.queue.of(t.name, since)
+		all, ok := w.jobsOf(t.name, since)
 		known = known && ok
 		for _, j := range all {
 			if t.id == "" || j.id == t.id {
