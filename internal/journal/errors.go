@@ -41,18 +41,11 @@ func (e *LockedError) Error() string {
 
 func (e *LockedError) Unwrap() error { return ErrLocked }
 
-// A VersionError names the version that was found. It wraps ErrVersion.
-type VersionError struct {
-	Path    string
-	Version string // as written in the file
-}
+// versionError names the version that was found. It wraps ErrVersion.
+type versionError string
 
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("journal %s has format version %s, but only version %d is known here: read it with the program that wrote it, or a newer one",
-		e.Path, e.Version, Version)
-}
-
-func (e *VersionError) Unwrap() error { return ErrVersion }
+func (e versionError) Error() string { return string(e) }
+func (e versionError) Unwrap() error { return ErrVersion }
 
 // A CorruptError says where a journal stops being what was written; all before Line is intact.
 type CorruptError struct {

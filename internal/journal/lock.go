@@ -103,8 +103,8 @@ func writeHolder(lock File) {
 
 // holderOf is what the system knows of who holds the lock of file.
 func holderOf(file File) Holder {
-	if f, ok := file.(interface{ lockedBy() int }); ok {
-		if pid := f.lockedBy(); pid != 0 {
+	if f, ok := file.(osFile); ok {
+		if pid := f.lockedByList("/proc/locks"); pid != 0 { // Linux alone has it
 			host, _ := os.Hostname()
 			return Holder{PID: pid, Host: host}
 		}
@@ -149,18 +149,12 @@ func closeFile(f File) error {
 	return f.Close()
 }
 
-// lockedBy asks the system who holds the lock of f: one that opened the journal by another name has
-// left its note elsewhere. It is 0 where that is not known.
-func (f osFile) lockedBy() int { return f.lockedByList("/proc/locks") } // Linux alone has it
-
-// lockedByList looks for the holder in a list of locks.
+// lockedByList looks in the system's list of locks for who holds that of f: one that opened the journal by
+// another name has left its note elsewhere. It is 0 where that is not known.
 func (f osFile) lockedByList(path string) int {
-	info, err := f.Stat()
-	if err != nil {
-		return 0
-	}
-	locks, err := os.Open(path)
-	if err != nil {
+	info, err1 := f.Stat()
+	locks, err2 := os.Open(path)
+	if err1 != nil || err2 != nil {
 		return 0
 	}
 	defer locks.Close()

@@ -15,22 +15,20 @@ import (
 // leaves no file at path. An error wraps fs.ErrExist when there is one already, ErrLocked when another
 // process is about to make it, and else is a *WriteError.
 func Create(path string, header any, on ...FS) (*Journal, error) {
-	j := &Journal{fs: fileSystem(on)}
-	var err error
-	if j.buf, err = j.link.encode(nil, []any{header}); err != nil {
+	var link chain
+	first, err := link.encode(nil, []any{header})
+	if err != nil {
 		return nil, err
 	}
-	if j.path, err = resolveNew(j.fs, path); err != nil {
-		return nil, err
-	}
-	if j.lock, err = acquire(j.fs, j.path); err != nil {
+	j, err := begin(path, resolveNew, on)
+	if err != nil {
 		return nil, err
 	}
 	j.file, err = publish(j.fs, j.path, func(f File) error {
 		if err := tryLock(j.path, f, never); err != nil {
 			return err
 		}
-		return write(f, j.buf)
+		return write(f, first)
 	})
 	if err == nil {
 		j.self, err = j.file.Stat()
@@ -39,9 +37,17 @@ func Create(path string, header any, on ...FS) (*Journal, error) {
 		_ = j.release()
 		return nil, err
 	}
-	j.size = int64(len(j.buf))
-	j.synced = j.size
+	j.link, j.size, j.synced = link, int64(len(first)), int64(len(first))
 	return j, nil
+}
+
+// begin resolves the path of a journal and takes the lock beside it.
+func begin(path string, resolve func(FS, string) (string, error), on []FS) (j *Journal, err error) {
+	j = &Journal{fs: fileSystem(on)}
+	if j.path, err = resolve(j.fs, path); err == nil {
+		j.lock, err = acquire(j.fs, j.path)
+	}
+	return j, err
 }
 
 // Open locks and verifies the journal at path, hands each record to visit, the first line included, and
@@ -51,12 +57,8 @@ func Create(path string, header any, on ...FS) (*Journal, error) {
 // The error wraps ErrLocked or ErrVersion, or is a *CorruptError, a *WriteError or
 // that of visit, unwrapped; the file is then as it was.
 func Open(path string, visit func(Record) error, on ...FS) (*Journal, Summary, error) {
-	j := &Journal{fs: fileSystem(on)}
-	var err error
-	if j.path, err = resolve(j.fs, path); err != nil {
-		return nil, Summary{}, err
-	}
-	if j.lock, err = acquire(j.fs, j.path); err != nil {
+	j, err := begin(path, resolve, on)
+	if err != nil {
 		return nil, Summary{}, err
 	}
 	sum, err := j.open(visit)
@@ -120,11 +122,8 @@ func (j *Journal) mend(t *Torn) error {
 	if !t.Whole {
 		return nil
 	}
-	if err := write(j.file, []byte("\n")); err != nil {
-		return err
-	}
 	j.size++
-	return nil
+	return write(j.file, []byte("\n"))
 }
 
 // setAside copies the torn bytes to a new file next to the journal.

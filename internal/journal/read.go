@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -207,7 +208,8 @@ func checkVersion(path string, line []byte) error {
 	}
 	digits, _, _ := bytes.Cut(rest, []byte(","))
 	if string(digits) != strconv.Itoa(Version) {
-		return &VersionError{Path: path, Version: string(digits)}
+		return versionError(fmt.Sprintf("journal %s has format version %s, but only version %d is known here: "+
+			"read it with the program that wrote it, or a newer one", path, digits, Version))
 	}
 	return nil
 }
@@ -273,20 +275,6 @@ func (s *scanner) keep(part []byte) {
 
 // seek makes the line at offset the next, read from the file again.
 func (s *scanner) seek(offset int64) {
-	s.in.Reset(&onward{s.r, offset})
+	s.in.Reset(io.NewSectionReader(s.r, offset, math.MaxInt64))
 	s.offset, s.over = offset, false
-}
-
-// onward reads from an offset to where nothing more is to be had: a writer may have gone on.
-type onward struct {
-	r  io.ReaderAt
-	at int64
-}
-
-func (o *onward) Read(p []byte) (int, error) {
-	n, err := o.r.ReadAt(p, o.at)
-	if o.at += int64(n); n > 0 {
-		err = nil
-	}
-	return n, err
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 )
 
 // A Repaired tells what Repair made of a journal.
@@ -71,7 +70,6 @@ type repairer struct {
 	bySeq  map[uint64][]int // pieces by the number that they give themselves
 	link   chain            // to the record taken last
 	last   int              // piece taken last
-	buf    []byte           // of load
 	result Repaired
 }
 
@@ -123,7 +121,7 @@ func (r *repairer) write(fsys FS, dst string, record []byte) error {
 	return errors.Join(err, closeFile(out))
 }
 
-// next returns the record that continues the chain, valid until the next call, or nil.
+// next returns the record that continues the chain, or nil.
 func (r *repairer) next() ([]byte, error) {
 	suspects := r.bySeq[r.link.seq+1]
 	for _, i := range suspects {
@@ -230,11 +228,9 @@ func (r *repairer) finding(i int, reason string) Finding {
 	return Finding{i + 1, r.pieces[i].offset, r.pieces[i].length, reason}
 }
 
-// load reads piece i, or as much as shows that it is too long, until the next call.
+// load reads piece i, or as much as shows that it is too long.
 func (r *repairer) load(i int) ([]byte, error) {
-	length := int(min(r.pieces[i].length, MaxLine+1))
-	r.buf = slices.Grow(r.buf[:0], length)
-	raw := r.buf[:length]
+	raw := make([]byte, min(r.pieces[i].length, MaxLine+1))
 	if n, err := r.file.ReadAt(raw, r.pieces[i].offset); n < len(raw) {
 		return nil, fmt.Errorf("read journal %s at byte %d: %w", r.path, r.pieces[i].offset, err)
 	}
