@@ -57,7 +57,7 @@ func (f File) Numbers() (list []Setting) {
 	if strings.EqualFold(filepath.Ext(f.From), ".toml") {
 		read = toml.Unmarshal
 	}
-	if err := read([]byte(f.Text), &root); err != nil {
+	if read([]byte(f.Text), &root) != nil {
 		return nil
 	}
 	var walk func(prefix string, node any)
@@ -183,9 +183,7 @@ func setJSON(text []byte, path string, v spaces.Value) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	if err := json.Indent(&out, raw, "", "  "); err != nil {
-		return nil, fmt.Errorf("write %s: %w", path, err)
-	}
+	_ = json.Indent(&out, raw, "", "  ") // it is JSON
 	return append(out.Bytes(), '\n'), nil
 }
 
@@ -303,7 +301,7 @@ func setYAML(text []byte, path string, v spaces.Value) ([]byte, error) {
 // bequeath puts a value that was taken out where the first alias of it stands.
 func bequeath(node, gone *yaml.Node) bool {
 	for i, n := range node.Content {
-		if n.Kind == yaml.AliasNode && n.Alias == gone {
+		if n.Alias == gone {
 			node.Content[i] = gone
 			return true
 		}
@@ -316,18 +314,13 @@ func bequeath(node, gone *yaml.Node) bool {
 
 // children are the places of a key's values, or of a list's element, in a node, and all keys there.
 func children(node *yaml.Node, key string) (places []int, keys []string) {
-	step, first := 1, 0
-	switch node.Kind {
-	case yaml.MappingNode:
-		step, first = 2, 1
-	case yaml.SequenceNode:
-	default:
-		return nil, nil
-	}
-	for i := first; i < len(node.Content); i += step {
+	for i := range node.Content {
 		name := strconv.Itoa(i)
-		if first == 1 {
+		switch {
+		case node.Kind == yaml.MappingNode && i%2 == 1:
 			name = node.Content[i-1].Value
+		case node.Kind != yaml.SequenceNode:
+			continue
 		}
 		if name == key {
 			places = append(places, i)
