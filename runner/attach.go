@@ -131,10 +131,7 @@ func (l *Local) end(ctx context.Context, a *attempt, rec record, why error) erro
 		l.stop(a, stopCancel)
 	}
 	l.sweep(a, time.Time{}) // it ended long ago: leftovers get no patience
-	if err := a.gone(ctx); err != nil {
-		return err
-	}
-	return why
+	return cmp.Or(a.gone(ctx), why)
 }
 
 // reopen opens the directory of an attempt that an earlier orchestrator has made.
@@ -194,13 +191,11 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 	}
 	left := l.sweep(a, end)
 	rec, err := readRecord(a.record, 0)
+	if err == nil && (rec.Exit == nil || rec.disputed) { // ErrLost lets it run again: nothing of it may be left
+		err = a.gone(ctx)
+	}
 	if err != nil {
 		return Exit{}, err
-	}
-	if rec.Exit == nil || rec.disputed { // ErrLost lets it run again: nothing of it may be left
-		if err := a.gone(ctx); err != nil {
-			return Exit{}, err
-		}
 	}
 	rec.Up = cmp.Or(rec.Up, up) // a supervisor that was killed has not written it
 	exit, err := a.harvest(rec)
@@ -268,9 +263,7 @@ func (a *attempt) over() bool {
 	if err == nil && rec.Exit != nil {
 		return true
 	}
-	if a.pid == 0 {
-		a.pid = rec.PID // it was about to start when we looked first
-	}
+	a.pid = cmp.Or(a.pid, rec.PID)                  // it may have been about to start when we looked first
 	if a.pid == 0 || rec.PIDs != thisPlace().pids { // no process number that can be looked up here
 		return !a.locked() && !a.cgroup.populated() && len(a.find(nil, ignore)) == 0
 	}

@@ -52,6 +52,7 @@ func prepare(job Job) (*attempt, error) {
 		return nil, err
 	}
 	a := newAttempt(job, -1)
+	a.nonce = rand.Text() // which no other attempt has
 	if err == nil {
 		if a.dir, err = openDir(job.Dir); err != nil {
 			_ = door.Rmdir(job.Dir)
@@ -60,7 +61,6 @@ func prepare(job Job) (*attempt, error) {
 	if err != nil {
 		return nil, diskError("create the attempt's directory", err)
 	}
-	a.nonce = rand.Text() // which no other attempt has
 	a.record, err = createAt(a.dir, recordName)
 	if err == nil {
 		a.out.fd, err = createAt(a.dir, StdoutName)
@@ -83,7 +83,6 @@ func newAttempt(job Job, dir int) *attempt {
 	return &attempt{job: job, dir: dir, record: -1, out: newBoundedLog(&job), err: newBoundedLog(&job)}
 }
 
-// close releases the descriptors and the control group.
 func (a *attempt) close() {
 	a.release()
 	for _, fd := range []*int{&a.dir, &a.record, &a.out.fd, &a.err.fd} {
@@ -148,11 +147,9 @@ const (
 // watch returns when the supervisor has ended by itself or nothing of the attempt is left.
 func (l *Local) watch(ctx context.Context, a *attempt) {
 	a.announce()
-	reason := l.wait(ctx, a)
-	if reason == "" || a.over() {
-		return
+	if reason := l.wait(ctx, a); reason != "" && !a.over() {
+		l.stop(a, reason)
 	}
-	l.stop(a, reason)
 }
 
 // wait waits for the supervisor's end or a reason to end it.
@@ -228,13 +225,10 @@ func (a *attempt) busy(code int) error {
 		return nil
 	}
 	buf := make([]byte, 4<<10)
-	n, err := unix.Pread(a.err.fd, buf, 0)
+	n, _ := unix.Pread(a.err.fd, buf, 0)
 	text := strings.TrimSpace(string(buf[:max(n, 0)]))
-	if err != nil || !strings.HasPrefix(text, supervisorName+": ") {
-		return nil
-	}
 	for _, errno := range []unix.Errno{unix.ETXTBSY, unix.ENOMEM, unix.ENFILE, unix.EAGAIN} {
-		if strings.HasSuffix(strings.ToLower(text), errno.Error()) {
+		if strings.HasPrefix(text, supervisorName+": ") && strings.HasSuffix(strings.ToLower(text), errno.Error()) {
 			return &SpawnError{Op: fmt.Sprintf("execute %s", a.job.Argv[0]), Err: errno, Temporary: true}
 		}
 	}

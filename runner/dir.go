@@ -38,11 +38,11 @@ func writeFiles(dir string, files []File) error {
 			made.Close()
 		}
 		w, err := d.OpenFile(f.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = w.Write(f.Content)
+			err = errors.Join(err, w.Close())
 		}
-		_, err = w.Write(f.Content)
-		if err = errors.Join(err, w.Close()); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,6 @@ type fileID struct{ device, inode uint64 }
 
 func fileIDOf(st *unix.Stat_t) fileID { return fileID{uint64(st.Dev), st.Ino} }
 
-// identify names the file of a descriptor.
 func identify(fd int) (fileID, error) {
 	var st unix.Stat_t
 	err := unix.Fstat(fd, &st)
@@ -79,12 +78,10 @@ func (a *attempt) native(rec record) bool {
 // and the lock lasts as long as they: no pid can be mistaken, and no /proc is needed to ask.
 func (a *attempt) openLock() (int, error) {
 	fd, err := door.OpenAt(a.dir, recordName, unix.O_RDONLY)
-	if err != nil {
-		return -1, err
+	if err == nil {
+		_ = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) // where locks are not supported the marker must do
 	}
-	// Where locks are not supported the marker in the environment must do.
-	_ = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
-	return fd, nil
+	return fd, err
 }
 
 // locked reports whether a process of the attempt holds the lock.
@@ -170,9 +167,7 @@ func Harvest(job Job) (Exit, error) {
 }
 
 // FullDisk reports whether the disk of directory dir has no room for an attempt.
-func FullDisk(dir string) bool {
-	return in(dir, full)
-}
+func FullDisk(dir string) bool { return in(dir, full) }
 
 // NoRoom is FullDisk for directories that are not an attempt's: it writes nothing there
 // unless the file system itself says that it has hardly any room.

@@ -127,7 +127,6 @@ func insist(ctx context.Context, kill <-chan struct{}, start func() error) error
 	}
 }
 
-// run sees the attempt to its end.
 func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
 	l.watch(ctx, a)
 	seen := time.Now()
@@ -163,7 +162,6 @@ func (a *attempt) endedBy(up string) (ended time.Time, known bool) {
 	return ended, err == nil && a.uptime != 0 && !ended.Before(a.started)
 }
 
-// spawn starts the supervisor.
 func (l *Local) spawn(a *attempt) error {
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -207,16 +205,15 @@ func (l *Local) spawn(a *attempt) error {
 		a.release()
 		pid, err = syscall.ForkExec(shell, argv, attr)
 	}
-	if err == nil {
-		if l.live == nil {
-			l.live = make(map[int]*attempt)
-		}
-		l.live[pid] = a
-	}
-	l.mu.Unlock()
 	if err != nil {
+		l.mu.Unlock()
 		return a.explain(shell, err)
 	}
+	if l.live == nil {
+		l.live = make(map[int]*attempt)
+	}
+	l.live[pid] = a
+	l.mu.Unlock()
 	a.pid = pid
 	a.ended = make(chan struct{})
 	go func() {

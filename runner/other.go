@@ -57,7 +57,6 @@ func (a *attempt) release() {}
 
 func (a *attempt) bereft(record) bool { return false }
 
-// supervising reports whether the supervisor of a, no child of ours, lives.
 func (a *attempt) supervising() bool { return a.locked() && unix.Kill(a.pid, 0) == nil }
 
 func sysProcAttr() (*syscall.SysProcAttr, *int) {
@@ -110,7 +109,6 @@ func bootID() string {
 
 func pidNamespace() string { return "" }
 
-// openSelf finds this program.
 func openSelf() (fd int, path string, err error) {
 	path, err = os.Executable()
 	return -1, path, err

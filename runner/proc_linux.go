@@ -83,7 +83,6 @@ func (p process) alive() bool {
 	return ok && now.start == p.start && !now.zombie
 }
 
-// in reports whether p is in a process group.
 func (p process) in(group int) bool {
 	now, ok := readProcess(p.pid)
 	return ok && now.group == group
@@ -98,7 +97,6 @@ func (p process) signal(sig unix.Signal) {
 	}
 }
 
-// command returns the command line of p for people.
 func (p process) command() string {
 	data, err := os.ReadFile(procPath(p.pid, "cmdline"))
 	if err != nil || len(data) == 0 {
@@ -189,7 +187,6 @@ func pidNamespace() string {
 	return ns
 }
 
-// child is a supervisor's process.
 type child struct{ pid int }
 
 // sysProcAttr makes the supervisor leader of a session of its own, which no terminal's signal reaches.
@@ -226,7 +223,6 @@ func peek(pid, flags int) bool {
 	}
 }
 
-// dead reports whether the supervisor, our child, has ended.
 func (c *child) dead() bool { return peek(c.pid, unix.WNOHANG) }
 
 // takeStatus reaps the supervisor, and takes the account of it and of those below it.

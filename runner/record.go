@@ -134,10 +134,8 @@ func appendEntry(fd int, e entry) error {
 	return err
 }
 
-// place says where a process runs.
 type place struct{ host, boot, pids string }
 
-// head appends the header.
 func (a *attempt) head() error {
 	self, err := identify(a.record)
 	if err != nil {

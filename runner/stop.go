@@ -98,7 +98,6 @@ type tree struct {
 	first *Process                           // the first that was found, which may be gone
 }
 
-// treeOf is all that belongs to a.
 func (l *Local) treeOf(a *attempt) *tree {
 	return &tree{find: func(seen func(process)) []process { return a.find(l.strays(a), seen) }}
 }

@@ -98,7 +98,6 @@ func (j *Job) command(sh, marker string, group cgroup) (argv, env []string, self
 	return append(append(argv, program), j.Argv[1:]...), env, self, nil
 }
 
-// errNotFound: no such program.
 var errNotFound = errors.New("not found")
 
 // lookPath returns the absolute path of a program as execvp(3) would find it in cwd with env's PATH.
@@ -213,5 +212,4 @@ func splitEnv(env []string) (plain, odd []string) {
 // shellOwned are variables that one shell or another changes when it starts.
 var shellOwned = []string{"IFS", "LINENO", "OPTIND", "OPTARG", "PPID", "SHELLOPTS", "BASHOPTS"}
 
-// identifierRE matches what a shell calls a name.
 var identifierRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -231,7 +231,6 @@ func (b *boundedLog) trim() (grew bool, err error) {
 
 func ceil(n, unit int64) int64 { return (n + unit - 1) / unit * unit }
 
-// lengths are those of the outputs now.
 func (a *attempt) lengths() Lengths {
 	out, _ := a.out.written()
 	err, _ := a.err.written()

@@ -240,7 +240,6 @@ func Parse(text string) []Part {
 	return parts
 }
 
-// readFlag recognizes a flag.
 func (p *Part) readFlag() {
 	name, texts, own := strings.Cut(p.Format, "=")
 	if p.Name != "flag" || !identRE.MatchString(name) || ValidFormat(p.Format) {

@@ -123,9 +123,7 @@ func (d *Dir) Make(name string) (*Dir, error) {
 func (d *Dir) OpenFile(name string, flags int) (file *os.File, err error) {
 	err = d.at("open", name, func(dir int, last string) error {
 		got, err := OpenAt(dir, last, flags)
-		if err == nil {
-			file = os.NewFile(uintptr(got), d.Path(name))
-		}
+		file = os.NewFile(uintptr(got), d.Path(name)) // nil for one that is -1
 		return err
 	})
 	return file, err
@@ -185,9 +183,9 @@ func (d *Dir) Rename(from, to string) error {
 // Remove removes a file, a link or an empty directory, if it is there.
 func (d *Dir) Remove(name string) error {
 	return d.at("remove", name, func(dir int, last string) error {
-		err := retry(func() error { return unix.Unlinkat(dir, last, 0) })
+		err := unlink(dir, last, 0)
 		if err == unix.EISDIR || err == unix.EPERM {
-			if below := retry(func() error { return unix.Unlinkat(dir, last, unix.AT_REMOVEDIR) }); below != unix.ENOTDIR {
+			if below := unlink(dir, last, unix.AT_REMOVEDIR); below != unix.ENOTDIR {
 				err = below
 			}
 		}
@@ -199,22 +197,19 @@ func (d *Dir) Remove(name string) error {
 }
 
 // List names what is in a directory, sorted; "." is this one.
-func (d *Dir) List(name string) ([]string, error) {
-	sub, err := d.enter(name)
-	if err != nil {
-		return nil, err
-	}
-	defer sub.Close()
-	names, err := sub.file.Readdirnames(-1)
-	slices.Sort(names)
-	return names, err
-}
-
-func (d *Dir) enter(name string) (*Dir, error) {
+func (d *Dir) List(name string) (names []string, err error) {
+	var sub *Dir
 	if name == "." {
-		return open(fd(d.file), ".", d.Name(), unix.O_NOFOLLOW, nil) // which is read from its beginning
+		sub, err = open(fd(d.file), ".", d.Name(), unix.O_NOFOLLOW, nil) // which is read from its beginning
+	} else {
+		sub, err = d.Dir(name)
 	}
-	return d.Dir(name)
+	if err == nil {
+		defer sub.Close()
+		names, err = sub.file.Readdirnames(-1)
+		slices.Sort(names)
+	}
+	return names, err
 }
 
 // Info says what is somewhere.
@@ -326,7 +321,6 @@ func follow(dir int, name string) (int, error) {
 	}
 	if err != nil {
 		unix.Close(got)
-		return -1, err
 	}
-	return got, nil
+	return got, err
 }

@@ -93,7 +93,6 @@ func Rmdir(path string) error { return unix.Rmdir(path) }
 // OpenDirAt opens a directory, as OpenAt a file.
 func OpenDirAt(dir int, name string) (int, error) { return openDir(dir, name, unix.O_NOFOLLOW) }
 
-// openDir opens the directory that is called name in another one.
 func openDir(dir int, name string, flags int) (got int, err error) {
 	err = retry(func() error {
 		got, err = unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|flags, 0)

@@ -29,7 +29,7 @@ func (d *Dir) Clear(name string, names []string) error {
 	}
 	defer f.Close()
 	stays := d.removeAll(f, names)
-	_ = unlink(d.file, name, unix.AT_REMOVEDIR)
+	_ = unlink(fd(d.file), name, unix.AT_REMOVEDIR)
 	return errors.Join(stays...)
 }
 
@@ -67,9 +67,8 @@ func (d *Dir) removeAll(dir *os.File, names []string) (stays []error) {
 	return stays
 }
 
-// remove removes what is called name in a directory.
 func (d *Dir) remove(dir *os.File, name string) (stays []error) {
-	err := unlink(dir, name, 0)
+	err := unlink(fd(dir), name, 0)
 	if err == nil || err == unix.ENOENT {
 		return nil
 	}
@@ -91,7 +90,7 @@ func (d *Dir) remove(dir *os.File, name string) (stays []error) {
 		stays = []error{refused}
 	}
 	// It is worth a try: a directory that may not be read may be empty.
-	err = unlink(dir, name, unix.AT_REMOVEDIR)
+	err = unlink(fd(dir), name, unix.AT_REMOVEDIR)
 	switch {
 	case err == nil || err == unix.ENOENT:
 		return nil
@@ -114,6 +113,6 @@ func (d *Dir) below(dir *os.File, name string) (*os.File, error) {
 	return sub.file, nil
 }
 
-func unlink(dir *os.File, name string, flags int) error {
-	return retry(func() error { return unix.Unlinkat(fd(dir), name, flags) })
+func unlink(dir int, name string, flags int) error {
+	return retry(func() error { return unix.Unlinkat(dir, name, flags) })
 }

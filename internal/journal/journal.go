@@ -125,7 +125,6 @@ func (j *Journal) undisturbed() error {
 	return nil
 }
 
-// fail ends writing.
 func (j *Journal) fail(op string, err error) error {
 	j.err = &WriteError{j.path, op, err}
 	return j.err

@@ -200,7 +200,6 @@ func publish(fsys FS, path string, fill func(File) error) (File, error) {
 	return f, nil
 }
 
-// newFile makes a file.
 func newFile(fsys FS, path string) (File, error) {
 	return fsys.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL)
 }

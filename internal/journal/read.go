@@ -75,7 +75,6 @@ func read(path string, visit func(Record) error, wait func() error, on []FS) (Su
 	return scan(path, file, visit, wait)
 }
 
-// openToRead opens the journal at path, and returns its true path.
 func openToRead(fsys FS, path string) (string, File, error) {
 	path, err := resolve(fsys, path)
 	if err != nil {

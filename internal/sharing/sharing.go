@@ -51,13 +51,10 @@ func Open(path string) (*Folder, error) {
 		return nil, err
 	}
 	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: path, Err: unix.ENOTDIR}
 	}
-	if !info.IsDir() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: unix.ENOTDIR}
-	}
-	return &Folder{path}, nil
+	return &Folder{path}, err
 }
 
 // Private reports whether the folder itself, and not what a symbolic link leads to, is
@@ -135,25 +132,17 @@ const (
 func (f *Folder) try(need Need, reserved map[string]bool) (held Held, missing int, err error) {
 	held = Held{}
 	for i, group := range need {
-		found := false
+		var file *os.File
 		for _, l := range group {
-			if reserved[l.Name] {
-				continue
-			}
-			file, err := f.lock(l)
-			if err != nil {
-				held.Release()
-				return nil, i, err
-			}
-			if file != nil {
-				held, found = append(held, file), true
-				break
+			if file == nil && err == nil && !reserved[l.Name] {
+				file, err = f.lock(l)
 			}
 		}
-		if !found {
+		if file == nil {
 			held.Release()
-			return nil, i, nil
+			return nil, i, err
 		}
+		held = append(held, file)
 	}
 	return held, 0, nil
 }
@@ -171,18 +160,17 @@ func (f *Folder) lock(l Lock) (*os.File, error) {
 			return nil, err
 		}
 		err = unix.Flock(int(file.Fd()), how|unix.LOCK_NB)
-		if err == nil && removed(file) { // by somebody who cleans up
-			file.Close()
-			continue
-		}
-		if err == nil {
+		if err == nil && !removed(file) { // by somebody who cleans up
 			return file, nil
 		}
 		file.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
+		switch err {
+		case nil:
+		case unix.EWOULDBLOCK:
 			return nil, nil
+		default:
+			return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
 		}
-		return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
 	}
 }
 
@@ -194,13 +182,12 @@ func openOrMake(path string) (*os.File, error) {
 			return file, err
 		}
 		file, err = os.OpenFile(path, os.O_RDONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		if errors.Is(err, fs.ErrExist) {
-			continue
+		if err == nil {
+			err = file.Chmod(0o644) // whatever the umask
 		}
-		if err != nil {
-			return nil, err
+		if !errors.Is(err, fs.ErrExist) {
+			return file, err
 		}
-		return file, file.Chmod(0o644) // whatever the umask
 	}
 }
 

@@ -34,7 +34,6 @@ func (e *commandError) Error() string {
 
 func (e *commandError) Unwrap() error { return e.err }
 
-// run runs a command of Slurm and returns its standard output.
 func run(ctx context.Context, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandPatience)
 	defer cancel()
@@ -196,7 +195,6 @@ func (j queued) waits() bool {
 	return j.state == "PENDING" || j.state == "SPECIAL_EXIT" || strings.HasPrefix(j.state, "REQUEUE")
 }
 
-// over reports whether the job has ended.
 func (j queued) over() bool {
 	return j.state == "COMPLETED" || failedItself(j.state) || slices.Contains(lossy, j.state)
 }

@@ -36,11 +36,10 @@ func Exec(path string) error {
 		return f.fly()
 	}
 	err := f.exec()
-	if errors.Is(err, errDuplicate) {
+	switch {
+	case errors.Is(err, errDuplicate):
 		fmt.Fprintf(os.Stderr, "%s: %v\n", f.attempt(), err)
-		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("%s: %w", f.attempt(), err)
 	}
 	return nil

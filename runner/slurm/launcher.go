@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -65,13 +66,7 @@ func jobName(id string) string {
 // Launch implements runner.Launcher.
 func (l *Launcher) Launch(ctx context.Context, job runner.Job) (exit runner.Exit, err error) {
 	defer about(job, &exit, &err)
-	if err := job.Validate(); err != nil {
-		return exit, err
-	}
-	if ctx.Err() != nil {
-		return exit, context.Cause(ctx)
-	}
-	if err := absolute(&job); err != nil {
+	if err := cmp.Or(job.Validate(), context.Cause(ctx), absolute(&job)); err != nil {
 		return exit, err
 	}
 	f := folderOf(job.Dir)
@@ -79,8 +74,8 @@ func (l *Launcher) Launch(ctx context.Context, job runner.Job) (exit runner.Exit
 		return exit, fmt.Errorf("%s: %w", job.Dir, runner.ErrClaimed)
 	}
 	if lost := f.losses(); len(lost) > l.Settings.Retries {
-		last := lost[len(lost)-1]
-		return exit, fmt.Errorf("%w: the cluster has lost this trial %d times in a row, the last time by %s", runner.ErrNotBegun, len(lost), last)
+		return exit, fmt.Errorf("%w: the cluster has lost this trial %d times in a row, the last time by %s",
+			runner.ErrNotBegun, len(lost), lost[len(lost)-1])
 	}
 	if err := runner.Claim(string(f)); err != nil {
 		return exit, diskError(err)
@@ -169,13 +164,13 @@ func (l *Launcher) Attach(ctx context.Context, job runner.Job) (exit runner.Exit
 func (l *Launcher) rejoin(ctx context.Context, w *watch) (runner.Exit, error) {
 	outdated := w.job.Key != "" && w.job.Key != w.intent.Job.Key
 	native := w.folder.inode() == w.intent.Inode
-	if native && outdated { // it is ours to end
-		ended, cancel := context.WithCancel(ctx)
-		cancel()
-		_, _ = w.see(ended)
-	}
 	switch {
 	case outdated:
+		if native { // it is ours to end
+			ended, cancel := context.WithCancel(ctx)
+			cancel()
+			_, _ = w.see(ended)
+		}
 		return runner.Exit{}, runner.ErrOutdated
 	case !native && !w.folder.has(endingName):
 		_ = w.folder.write(stopName, []byte(stopLost)) // for a job of this very path, where a study was restored in its place

@@ -60,19 +60,10 @@ func (s Settings) args() []string {
 		args = append(args, "--mem="+s.Memory)
 	}
 	if s.GPUs > 0 {
-		kind := "gpu:"
-		if s.GPUType != "" {
-			kind += s.GPUType + ":"
-		}
-		add("gres", kind+strconv.Itoa(s.GPUs))
+		add("gres", strings.TrimSuffix("gpu:"+s.GPUType, ":")+":"+strconv.Itoa(s.GPUs))
 	}
-	add("time", limit(s.Time))
+	add("time", strconv.Itoa(int((s.Time+time.Minute-1)/time.Minute))) // in whole minutes, as Slurm counts
 	return append(args, s.Extra...)
-}
-
-// limit is a duration as sbatch --time takes it, in whole minutes, as Slurm counts.
-func limit(d time.Duration) string {
-	return strconv.Itoa(int((d + time.Minute - 1) / time.Minute))
 }
 
 func (s Settings) poll() time.Duration { return cmp.Or(max(s.Poll, 0), defaultPoll) }

@@ -150,8 +150,7 @@ func (r relay) name() string {
 
 // Start submits the first job.
 func (r relay) Start(ctx context.Context) (id string, err error) {
-	f := folder(r.Dir)
-	if err := f.write(relayScript, []byte("#!/bin/bash\n"+execLine(r.command))); err != nil {
+	if err := folder(r.Dir).write(relayScript, []byte("#!/bin/bash\n"+execLine(r.command))); err != nil {
 		return "", err
 	}
 	return r.submit(ctx)
@@ -182,10 +181,9 @@ func (r relay) Jobs(ctx context.Context) (waiting, running int, err error) {
 	jobs, err := list(ctx, []string{r.name()})
 	for _, j := range jobs[r.name()] {
 		switch {
-		case j.over():
 		case j.state == "PENDING":
 			waiting++
-		default:
+		case !j.over():
 			running++
 		}
 	}

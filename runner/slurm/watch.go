@@ -45,7 +45,6 @@ type watch struct {
 	asked   time.Time
 }
 
-// see sees an attempt to its end.
 func (w *watch) see(ctx context.Context) (runner.Exit, error) {
 	if w.intent.Piloted {
 		pool, err := w.thePool()
@@ -255,7 +254,6 @@ func (t *tries) later() string {
 	return "the next try is in " + t.pause.String()
 }
 
-// submit submits the attempt's job.
 func (w *watch) submit() error {
 	if time.Now().Before(w.tries.at) {
 		return nil
@@ -290,7 +288,6 @@ func (w *watch) notify() {
 	}
 }
 
-// removeJobs removes every job of the attempt.
 func (w *watch) removeJobs() {
 	for _, t := range w.takers() {
 		args := []string{"--name=" + t.name}

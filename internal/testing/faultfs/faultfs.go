@@ -9,7 +9,8 @@
 package faultfs
 
 import (
-	"io"
+	"bytes"
+	"cmp"
 	"io/fs"
 	"maps"
 	"os"
@@ -51,7 +52,6 @@ type FS struct {
 // An inode is the content of a file.
 type inode struct {
 	number  uint64
-	mode    fs.FileMode
 	live    []byte
 	disk    []byte
 	pending []change // from disk to live
@@ -100,8 +100,7 @@ func New() *FS {
 // Put makes a file that is on disk.
 func (f *FS) Put(path string, content []byte) {
 	defer f.lock()()
-	node := f.newInode(0o600)
-	node.live, node.disk = slices.Clip(content), slices.Clip(content)
+	node := f.newInode(slices.Clip(content), slices.Clip(content))
 	f.live[path], f.disk[path] = node, node
 }
 
@@ -141,20 +140,17 @@ func (f *FS) Kill() *FS {
 	defer f.lock()()
 	after := New()
 	copies := map[*inode]*inode{}
-	copied := func(node *inode) *inode {
-		if copies[node] == nil {
-			reborn := after.newInode(node.mode)
-			reborn.live, reborn.disk, reborn.pending = slices.Clip(node.live), slices.Clip(node.disk), slices.Clip(node.pending)
-			copies[node] = reborn
+	copied := func(nodes, to map[string]*inode) {
+		for path, node := range nodes {
+			if copies[node] == nil {
+				copies[node] = after.newInode(slices.Clip(node.live), slices.Clip(node.disk))
+				copies[node].pending = slices.Clip(node.pending)
+			}
+			to[path] = copies[node]
 		}
-		return copies[node]
 	}
-	for path, node := range f.disk {
-		after.disk[path] = copied(node)
-	}
-	for path, node := range f.live {
-		after.live[path] = copied(node)
-	}
+	copied(f.disk, after.disk)
+	copied(f.live, after.live)
 	return after
 }
 
@@ -171,9 +167,9 @@ func (f *FS) failure(name, path string) error {
 	return nil
 }
 
-func (f *FS) newInode(mode fs.FileMode) *inode {
+func (f *FS) newInode(live, disk []byte) *inode {
 	f.inodes++
-	return &inode{number: f.inodes, mode: mode}
+	return &inode{number: f.inodes, live: live, disk: disk}
 }
 
 // Resolve implements journal.FS. There are no links.
@@ -192,7 +188,7 @@ func (f *FS) OpenFile(path string, flag int) (journal.File, error) {
 		if err := f.failure("create", path); err != nil {
 			return nil, err
 		}
-		node = f.newInode(0o600)
+		node = f.newInode(nil, nil)
 		f.live[path] = node
 		if err := f.failure("chmod", path); err != nil { // of the mode that the umask has left
 			return nil, err
@@ -254,7 +250,7 @@ func missing(op, path string) error {
 }
 
 func (n *inode) info() journal.Info {
-	return journal.Info{Size: int64(len(n.live)), Ino: n.number, Mode: n.mode}
+	return journal.Info{Size: int64(len(n.live)), Ino: n.number, Mode: 0o600}
 }
 
 // A file is an open file. Like the journal, it writes at the end alone.
@@ -266,14 +262,7 @@ type file struct {
 
 func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	defer f.fs.lock()()
-	if off >= int64(len(f.node.live)) {
-		return 0, io.EOF
-	}
-	n := copy(p, f.node.live[off:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	return bytes.NewReader(f.node.live).ReadAt(p, off)
 }
 
 func (f *file) Write(p []byte) (int, error) {
@@ -330,11 +319,8 @@ func (f *file) Stat() (journal.Info, error) {
 
 func (f *file) TryLock() (bool, error) {
 	defer f.fs.lock()()
-	if f.node.locked != nil {
-		return f.node.locked == f, nil
-	}
-	f.node.locked = f
-	return true, nil
+	f.node.locked = cmp.Or(f.node.locked, f)
+	return f.node.locked == f, nil
 }
 
 func (f *file) Close() error {

@@ -82,10 +82,7 @@ func (c *Cluster) For(t *testing.T) *Cluster { return &Cluster{t, c.dir} }
 
 func (c *Cluster) script(action string, env ...string) ([]byte, error) {
 	path := "scripts/slurm-cluster.sh" // of the repository, somewhere below whose root tests run
-	for range 10 {
-		if _, err := os.Stat(path); err == nil {
-			break
-		}
+	for !exists(path) && len(path) < 100 {
 		path = "../" + path
 	}
 	cmd := exec.Command(path, action, c.dir)
@@ -108,10 +105,7 @@ func (c *Cluster) Dir() string { return c.dir }
 // can be started again.
 func (c *Cluster) Signal(daemon string, sig unix.Signal) {
 	c.t.Helper()
-	text, err := os.ReadFile(filepath.Join(c.dir, "run", daemon+".pid"))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	text, _ := os.ReadFile(filepath.Join(c.dir, "run", daemon+".pid"))
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err == nil {
 		err = unix.Kill(pid, sig)
