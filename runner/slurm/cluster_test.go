@@ -196,9 +196,7 @@ func (tr *trial) wantLost(state string) {
 func TestResources(t *testing.T) {
 	c := site{realCluster(t), false}
 	for _, name := range []string{"SBATCH_PARTITION", "SBATCH_ARRAY_INX", "SQUEUE_PARTITION", "SQUEUE_FORMAT", "SLURM_JOB_NAME", "SCANCEL_STATE"} {
-		t.Run(name, func(t *testing.T) {
-			t.Setenv(name, "nowhere")
-		})
+		t.Setenv(name, "nowhere")
 	}
 	t.Setenv("SLURM_MEM_PER_CPU", "1")
 	tr := begin(t, c, `echo $SLURM_CPUS_PER_TASK $SLURM_MEM_PER_NODE $CUDA_VISIBLE_DEVICES $MODULE "$SBATCH_PARTITION$SLURM_MEM_PER_CPU$SLURM_ARRAY_TASK_ID"; exit 4`,

@@ -164,7 +164,7 @@ func sbatchArgs(k kinds.Keys, key string) []string {
 			k.Wrong(key, "", "element %d: %s cannot be given to sbatch: %s", i+1, name, why)
 		}
 		if i == 0 && !strings.HasPrefix(a, "-") {
-			k.Wrong(key, `for example extra_args = ["--exclusive"]`, "element 1 is %q; want an option of sbatch", a)
+			k.Wrong(key, "for example "+key+` = ["--exclusive"]`, "element 1 is %q; want an option of sbatch", a)
 		}
 	}
 	return args
