@@ -23,16 +23,15 @@ type attempt struct {
 	headed   int64 // where its header ends, if this process has written it
 	out, err boundedLog
 
-	child                   // the supervisor, perhaps not ours
-	ended     chan struct{} // closed when the supervisor, our child, has ended; nil if it is no child
-	cgroup    cgroup        // that everything of it was born in, if any
-	started   time.Time
-	uptime    time.Duration // the machine's, at the start
-	announced bool          // Started has been called
-	reason    stopReason    // why it is asked to end
-	counted   *Lengths      // how much of the outputs counts, if not all does
-	killed    bool          // SIGKILL was needed
-	immortal  []Process     // and did not help
+	child                  // the supervisor, perhaps not ours
+	ended    chan struct{} // closed when the supervisor, our child, has ended; nil if it is no child
+	cgroup   cgroup        // that everything of it was born in, if any
+	started  time.Time
+	uptime   time.Duration // the machine's, at the start
+	reason   stopReason    // why it is asked to end
+	counted  *Lengths      // how much of the outputs counts, if not all does
+	killed   bool          // SIGKILL was needed
+	immortal []Process     // and did not help
 }
 
 // stopReason says why an attempt is asked to end; it is part of the record's format.
@@ -115,9 +114,9 @@ func (a *attempt) refuse(err error) (Exit, error) {
 }
 
 func (a *attempt) announce() {
-	if a.job.Started != nil && !a.announced {
-		a.announced = true
-		a.job.Started(a.pid)
+	if tell := a.job.Started; tell != nil {
+		a.job.Started = nil // it is told once
+		tell(a.pid)
 	}
 }
 

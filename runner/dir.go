@@ -21,9 +21,6 @@ func createAt(dir int, name string) (int, error) {
 
 // writeFiles writes files into a fresh directory.
 func writeFiles(dir string, files []File) error {
-	if len(files) == 0 {
-		return nil
-	}
 	d, err := door.OpenReal(dir)
 	if err != nil {
 		return err
@@ -94,12 +91,9 @@ func (a *attempt) locked() bool {
 	return unix.Flock(fd, unix.LOCK_SH|unix.LOCK_NB) == unix.EWOULDBLOCK
 }
 
-// probeSize is the room that a disk must have not to be called full; an attempt's files take less.
-const probeSize = 64 << 10
-
 // noteFullDisk reports whether the disk is full now that the command has ended, and writes it down.
 func (a *attempt) noteFullDisk(code int) bool {
-	if code == 0 && !crowded(a.dir) || !full(a.dir) {
+	if !door.Full(a.dir, code != 0) {
 		return false
 	}
 	_ = appendEntry(a.record, entry{Full: true})
@@ -109,35 +103,15 @@ func (a *attempt) noteFullDisk(code int) bool {
 // NoteFullDisk writes down in the directory of an attempt that runs that the disk is
 // full, for an orchestrator that cannot stay until its end. Its record has the room.
 func NoteFullDisk(dir string) {
-	in(dir, func(d int) bool {
-		record, err := door.OpenAt(d, recordName, unix.O_WRONLY|unix.O_APPEND)
-		if err == nil {
-			_ = appendEntry(record, entry{Full: true})
-			unix.Close(record)
-		}
-		return err == nil
-	})
-}
-
-// crowded reports whether a file system is so full that it is worth a closer look, which costs more.
-func crowded(dir int) bool {
-	var st unix.Statfs_t
-	return unix.Fstatfs(dir, &st) == nil && (st.Bavail < 1024 || st.Files > 0 && st.Ffree < 64)
-}
-
-// full reports whether a file of probeSize finds no room in a directory: on the disk, or in a quota.
-func full(dir int) bool {
-	const name = ".room"
-	fd, err := createAt(dir, name)
-	if err == nil {
-		var n int
-		if n, err = unix.Write(fd, make([]byte, probeSize)); err == nil && n < probeSize {
-			err = unix.ENOSPC
-		}
-		unix.Close(fd)
-		_ = unix.Unlinkat(dir, name, 0)
+	d, err := openDir(dir)
+	if err != nil {
+		return
 	}
-	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
+	defer unix.Close(d)
+	if record, err := door.OpenAt(d, recordName, unix.O_WRONLY|unix.O_APPEND); err == nil {
+		_ = appendEntry(record, entry{Full: true})
+		unix.Close(record)
+	}
 }
 
 // Claim creates a directory, and missing parents, with the owner's rights alone. Of
@@ -164,25 +138,6 @@ func Harvest(job Job) (Exit, error) {
 	}
 	a.counted = a.countAt(rec)
 	return a.harvest(rec)
-}
-
-// FullDisk reports whether the disk of directory dir has no room for an attempt.
-func FullDisk(dir string) bool { return in(dir, full) }
-
-// NoRoom is FullDisk for directories that are not an attempt's: it writes nothing there
-// unless the file system itself says that it has hardly any room.
-func NoRoom(dir string) bool {
-	return in(dir, func(d int) bool { return crowded(d) && full(d) })
-}
-
-// in asks about a directory by its descriptor.
-func in(dir string, is func(int) bool) bool {
-	d, err := openDir(dir)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(d)
-	return is(d)
 }
 
 // A Sight is what one sees of an attempt from afar.

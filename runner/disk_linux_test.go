@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/testing/tempdir"
 	"github.com/lbotune/lbotune/runner"
 )
@@ -47,7 +48,7 @@ func TestFailureOnFullDisk(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 		<-done
-		if !runner.FullDisk(disk) || !runner.NoRoom(disk) || runner.NoRoom(filepath.Join(disk, "none")) {
+		if !door.FullDisk(disk, true) || !door.FullDisk(disk, false) || door.FullDisk(filepath.Join(disk, "none"), false) {
 			t.Error("from afar the disk has room")
 		}
 		if err := os.RemoveAll(job.Dir); err != nil || os.Remove(filepath.Join(disk, "ballast")) != nil {

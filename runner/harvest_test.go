@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/runner"
 )
@@ -94,7 +95,7 @@ func TestLook(t *testing.T) {
 	if _, err := runner.Harvest(none); !errors.Is(err, runner.ErrNeverStarted) {
 		t.Errorf("of no attempt: %v", err)
 	}
-	if runner.FullDisk(none.Dir) || runner.FullDisk(job.Dir) {
+	if door.FullDisk(none.Dir, true) || door.FullDisk(job.Dir, true) {
 		t.Error("a disk with room is full, or one that is not there")
 	}
 }

@@ -206,12 +206,8 @@ func (c cgroup) usage() (u usage) {
 		return u
 	}
 	peak, _ := os.ReadFile(string(c) + "/memory.peak")
-	u.Peak, _ = strconv.ParseInt(strings.TrimSpace(string(peak)), 10, 64)
+	_, _ = fmt.Sscan(string(peak), &u.Peak)
 	stat, _ := os.ReadFile(string(c) + "/cpu.stat")
-	for line := range strings.Lines(string(stat)) {
-		if used, ok := strings.CutPrefix(line, "usage_usec "); ok {
-			u.CPU, _ = strconv.ParseInt(strings.TrimSpace(used), 10, 64)
-		}
-	}
+	_, _ = fmt.Sscanf(string(stat), "usage_usec %d", &u.CPU) // which is its first line
 	return u
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
@@ -41,7 +42,7 @@ func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follo
 	switch {
 	case err == nil:
 		o = a.judge(exit, f)
-		if o.failure != nil && byProgram(o.failure.Kind) && (exit.DiskFull || runner.NoRoom(a.config.Cwd(a.bindings()))) {
+		if o.failure != nil && byProgram(o.failure.Kind) && (exit.DiskFull || door.FullDisk(a.config.Cwd(a.bindings()), false)) {
 			o.failure = &study.Failure{Kind: study.FailDisk, Text: o.failure.Text + " while the disk was full"}
 		}
 		if exit.Cause != "" && o.failure != nil {

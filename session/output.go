@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -196,10 +197,10 @@ func (a *attempt) noRoom(s stream, exit runner.Exit) bool {
 		there, err1 := traceOf(s.path)
 		here, err2 := traceOf(dir)
 		if err1 == nil && err2 == nil && there.There && there.Dev != here.Dev {
-			return runner.NoRoom(filepath.Dir(s.path))
+			return door.FullDisk(filepath.Dir(s.path), false)
 		}
 	}
-	return exit.DiskFull || runner.FullDisk(dir)
+	return exit.DiskFull || door.FullDisk(dir, true)
 }
 
 const (

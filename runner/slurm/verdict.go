@@ -182,7 +182,7 @@ func notBegun(last queued, output string) error {
 
 // blame gives the reason why an attempt did not begin another name if the disk had no room for it.
 func (w *watch) blame(err error) error {
-	if runner.FullDisk(string(w.folder)) {
+	if door.FullDisk(string(w.folder), true) {
 		return &runner.SpawnError{Op: "prepare the attempt", Err: unix.ENOSPC, Disk: true}
 	}
 	return err
