@@ -94,9 +94,6 @@ func (f osFile) Stat() (Info, error) { return infoOf(f.File.Stat()) }
 
 func (f osFile) TryLock() (bool, error) { return f.tryFlock(syscall.LOCK_EX) }
 
-// tryShare takes the lock together with others who only look.
-func (f osFile) tryShare() (bool, error) { return f.tryFlock(syscall.LOCK_SH) }
-
 func (f osFile) tryFlock(how int) (bool, error) {
 	err := f.flock(how | syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

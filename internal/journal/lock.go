@@ -88,7 +88,8 @@ func InUse(path string) (bool, error) {
 	}
 	lock := osFile{f}
 	defer lock.Close()
-	free, err := patiently(lock.tryShare, func() bool { return orphaned(lock) })
+	share := func() (bool, error) { return lock.tryFlock(syscall.LOCK_SH) } // with others who only look
+	free, err := patiently(share, func() bool { return orphaned(lock) })
 	return err == nil && !free, err
 }
 
