@@ -22,7 +22,7 @@ import (
 
 // Files of a folder.
 const (
-	intentName    = "intent.json"     // launcher: what is to run and the name of its jobs, written before sbatch is called
+	intentName    = "intent.json"     // launcher: what is to run and its jobs' name, written before sbatch is called
 	scriptName    = "job.sh"          // launcher: what sbatch is given
 	submittedName = "submitted.jsonl" // launcher: a job id for each call of sbatch that gave one
 	stopName      = "stop"            // launcher: asks the job to end the attempt, and says why

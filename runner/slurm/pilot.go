@@ -203,7 +203,7 @@ func (p *pilot) fresh() bool {
 const (
 	crewName     = "crew.json" // launcher: what pilots must know, and the names of their arrays
 	releasedName = "released"  // launcher: no more attempts will come for a while; who is idle may go
-	entryPrefix  = "wait-"     // launcher: begins the name of a link to the folder of an attempt that waits, the newest one last
+	entryPrefix  = "wait-"     // launcher: begins the name of a link to the folder of an attempt that waits
 	leavesPrefix = "leaves-"   // pilot: begins the name of a file; it takes no more, and runs so many attempts
 )
 

@@ -124,7 +124,8 @@ func (w *watch) judge() (*runner.Exit, error) {
 	}
 	w.removeJobs()
 	now := time.Now()
-	exit = runner.Exit{Code: 128 + int(unix.SIGKILL), Signal: "SIGKILL", Killed: true, Started: cmp.Or(w.sight.Started, now), Ended: now,
+	exit = runner.Exit{Code: 128 + int(unix.SIGKILL), Signal: "SIGKILL", Killed: true,
+		Started: cmp.Or(w.sight.Started, now), Ended: now,
 		TimedOut: w.reason == stopTimeout, Cancelled: w.reason == stopCancel || w.reason == stopKill}
 	if exit.TimedOut || exit.Cancelled {
 		return &exit, nil
