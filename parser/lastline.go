@@ -2,7 +2,6 @@ package parser
 
 import (
 	"bytes"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -32,17 +31,14 @@ func lastNumber(l line, found []occurrence) []occurrence {
 			n = number{kind: unreadable, size: end} // elsewhere a blank stands between two numbers
 		}
 		r, size := utf8.DecodeLastRune(before)
-		if (r == '-' || isMinus(r)) && assigns(trimBlanks(before[:len(before)-size])) {
+		ahead := trimBlanks(before[:len(before)-size])
+		if (r == '-' || isMinus(r)) && (bytes.HasSuffix(ahead, []byte(":")) || bytes.HasSuffix(ahead, []byte("="))) {
 			n.kind = unreadable // "loss: - 0.5"; elsewhere the dash is one between words, or begins a list
 		}
 		last = occurrence{kind: n.kind, value: n.value, at: i, end: i + n.size}
 		i = skipDeviation(l.text, i+n.size)
 	}
 	return append(found, last)
-}
-
-func assigns(text []byte) bool {
-	return len(text) > 0 && strings.IndexByte(":=", text[len(text)-1]) >= 0
 }
 
 // numberStarts reports whether a number may start at i, and would not be the end of a word:

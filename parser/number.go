@@ -100,7 +100,7 @@ func scanValue(text []byte, mode numberMode) number {
 // powerRE finds a power of ten by which the number before it is multiplied, moreRE also what became of the number.
 var powerRE = regexp.MustCompile(`^(?:[xX×*·⋅][ \t]*)?10(?:\^|\*\*|[⁰¹²³⁴-⁹⁺⁻])\S*`)
 var moreRE = regexp.MustCompile(powerRE.String() +
-	`|^(?:-+>|=>|→)[ \t]*[-+` + minuses + `]?\.?(?:\d|∞|(?i:nan|inf|infinity)\b)\S*`)
+	`|^(?:-+>|=>|→)[ \t]*` + signRE + `\.?(?:\d|∞|(?i:nan|inf|infinity)\b)\S*`)
 
 // thousands gives the end of a number at the start of text that has blanks between its digits, 0 if it
 // has none; size is that of its first digits.
@@ -114,7 +114,7 @@ func thousands(text []byte, size int) int {
 	return 0
 }
 
-var groupsRE = regexp.MustCompile(`^[-+` + minuses + `]?[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?`)
+var groupsRE = regexp.MustCompile(`^` + signRE + `[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?`)
 
 // wholeNumber reads a text that is one number and nothing else; its kind is unreadable if it is none.
 func wholeNumber(text []byte) (float64, kind) {
@@ -240,19 +240,9 @@ func parseDecorated(token []byte) (float64, kind) {
 
 // isDecimal checks the grammar [+-] digits [. digits] [e [+-] digits], with
 // digits on at least one side of the point.
-func isDecimal(token []byte) bool {
-	token = token[skipSign(token, 0):]
-	if e := bytes.IndexAny(token, "eE"); e >= 0 {
-		exponent := token[skipSign(token, e+1):]
-		if len(exponent) == 0 || skipDigits(exponent, 0) < len(exponent) {
-			return false
-		}
-		token = token[:e]
-	}
-	whole, fraction, _ := bytes.Cut(token, []byte{'.'})
-	digits := skipDigits(whole, 0) + skipDigits(fraction, 0)
-	return digits > 0 && digits == len(whole)+len(fraction)
-}
+func isDecimal(token []byte) bool { return decimalRE.Match(token) }
+
+var decimalRE = regexp.MustCompile(`^` + signRE + `(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]` + signRE + `\d+)?$`)
 
 // skipSign goes past a sign, which may be the minus of typesetting: see isMinus.
 func skipSign(token []byte, i int) int {
@@ -296,6 +286,8 @@ func isMinus(r rune) bool {
 }
 
 const minuses = "\u2212\u2010\u2011\u2013\ufe63\uff0d"
+
+const signRE = `[-+` + minuses + `]?`
 
 // plainMinus writes the minus signs of a token as "-".
 func plainMinus(token []byte) []byte {

@@ -53,16 +53,14 @@ func (s *sample) all() iter.Seq[line] {
 // linesOf yields the lines of a text that are not empty; number is that of the first.
 func linesOf(text []byte, number int) iter.Seq[line] {
 	return func(yield func(line) bool) {
-		for len(text) > 0 {
-			end := lineEnd(text)
-			l := line{text: stripANSI(nil, text[:end]), number: number}
-			if len(l.text) > 0 && !yield(l) || end == len(text) {
-				return
+		for whole := range bytes.SplitSeq(text, []byte{'\n'}) {
+			for part := range bytes.SplitSeq(whole, []byte{'\r'}) {
+				l := line{text: stripANSI(nil, part), number: number}
+				if len(l.text) > 0 && !yield(l) {
+					return
+				}
 			}
-			if text[end] == '\n' {
-				number++
-			}
-			text = text[end+1:]
+			number++
 		}
 	}
 }

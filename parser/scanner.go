@@ -78,19 +78,20 @@ func (s *Scanner) Gap() {
 }
 
 // Close reads the last line if it has no end. It may be called again.
-func (s *Scanner) Close() error { return s.close(false) }
+func (s *Scanner) Close() error {
+	if !s.closed {
+		s.closed = true
+		s.flush() // what was held stays: Unended asks for it
+	}
+	return nil
+}
 
 // CloseTorn is Close for a stream that was torn off where nobody chose: whoever wrote it was
 // ended. What stands on a last line without an end may be the beginning of something
 // longer, and is not read; only a text that says itself where it ends is, as JSON does.
-func (s *Scanner) CloseTorn() error { return s.close(true) }
-
-func (s *Scanner) close(torn bool) error {
-	if !s.closed {
-		s.closed, s.ended = true, torn
-		s.flush() // what was held stays: Unended asks for it
-	}
-	return nil
+func (s *Scanner) CloseTorn() error {
+	s.ended = true
+	return s.Close()
 }
 
 // Unended reports, of a closed scanner, whether the stream ends in the middle of what a

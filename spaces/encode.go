@@ -35,7 +35,7 @@ func (s *Space) Encode(vs Values) (Point, error) {
 		return nil, err
 	}
 	p, err := s.encode(vs)
-	if err != nil || s.inside == nil {
+	if err != nil || !s.Related() {
 		return p, err
 	}
 	v := s.Decode(p)
@@ -131,13 +131,7 @@ func (s *Space) spread(u []float64) Point {
 // Center returns the snapped middle of the space: the middle of every range on
 // its scale, and the first level of every choice. Where relations forbid that, it is
 // an allowed point near it.
-func (s *Space) Center() Point {
-	u := s.middle()
-	if s.inside != nil {
-		u = s.inside.center
-	}
-	return s.FromUniform(u)
-}
+func (s *Space) Center() Point { return s.FromUniform(s.inside.center) }
 
 func (s *Space) middle() []float64 {
 	u := make([]float64, len(s.params))
@@ -296,9 +290,6 @@ func (p Param) floatCoord(x float64) float64 {
 	}
 	a := p.scaled(p.Min)
 	u := clamp((p.scaled(x)-a)/(p.scaled(p.Max)-a), 0, 1)
-	if p.floatAt(u) == x {
-		return u
-	}
 	lo, hi := u, u
 	for width := 1e-15; width < 1 && (p.floatAt(lo) > x || p.floatAt(hi) < x || lo == hi); width *= 10 {
 		lo, hi = math.Max(u-width, 0), math.Min(u+width, 1)

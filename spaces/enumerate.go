@@ -26,7 +26,7 @@ func (s *Space) Enumerate(yield func(Values) bool) bool {
 }
 
 func (s *Space) enumerate(looked *int, prefix Values, i int, yield func(Values) bool) bool {
-	if s.inside != nil && i > 0 {
+	if s.Related() && i > 0 {
 		if *looked++; *looked > visited {
 			return false
 		}

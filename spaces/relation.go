@@ -42,7 +42,7 @@ func (e *EmptyError) Error() string {
 	return fmt.Sprintf("none of %d random configurations is allowed", e.Tried)
 }
 
-// inside is what a space knows of the part that its relations leave.
+// inside is what a space knows of the part that its relations leave: all of it, without any.
 type inside struct {
 	relations []Relation // in the order in which they can be asked
 	first     int        // so many parameters they look at
@@ -75,10 +75,8 @@ func (s *Space) Where(relations ...Relation) (*Space, error) {
 		return s, nil
 	}
 	out := *s
-	if s.inside != nil {
-		relations = slices.Concat(relations, s.inside.relations)
-	}
-	out.inside = &inside{}
+	relations = slices.Concat(relations, s.inside.relations)
+	out.inside = inside{}
 	for _, r := range relations {
 		for _, name := range r.Params {
 			at, ok := s.index[name]
@@ -105,7 +103,7 @@ func (s *Space) Where(relations ...Relation) (*Space, error) {
 
 // survey measures how much is allowed and finds a middle of it.
 func (s *Space) survey(relations []Relation) error {
-	in := s.inside
+	in := &s.inside
 	obeyed := make([]bool, len(relations))
 	tried, allowed, all := 0, 0, false
 	look := func(u []float64) {
@@ -120,7 +118,7 @@ func (s *Space) survey(relations []Relation) error {
 		}
 	}
 	whole := *s
-	whole.inside = nil
+	whole.inside.relations = nil
 	if n, few := whole.Size(listed); few {
 		tried, all = n, true
 		whole.Enumerate(func(v Values) bool { look(s.uniformOf(s.pointOf(v))); return true })
@@ -151,9 +149,6 @@ func (r Relation) applies(v Values) bool {
 
 // broken returns a relation that the values break, nil if there is none.
 func (s *Space) broken(v Values) *Relation {
-	if s.inside == nil {
-		return nil
-	}
 	for _, r := range s.inside.relations {
 		if !r.obeyed(v) {
 			return &r
@@ -163,21 +158,16 @@ func (s *Space) broken(v Values) *Relation {
 }
 
 // Related reports whether there are relations.
-func (s *Space) Related() bool { return s.inside != nil }
+func (s *Space) Related() bool { return len(s.inside.relations) > 0 }
 
 // Allows reports whether the configuration at p breaks no relation.
 func (s *Space) Allows(p Point) bool {
-	return s.inside == nil || s.broken(s.decode(p, s.inside.first)) == nil
+	return s.broken(s.decode(p, s.inside.first)) == nil
 }
 
 // Share estimates which part of the space is allowed, with a standard error of about
 // √(share/10000); of a small finite space it is exact.
-func (s *Space) Share() float64 {
-	if s.inside == nil {
-		return 1
-	}
-	return s.inside.share
-}
+func (s *Space) Share() float64 { return s.inside.share }
 
 // Draw returns a snapped point that is allowed: each level of a parameter is equally
 // likely, and floats are uniform on their scale. Where little is allowed it is the end of
@@ -185,7 +175,7 @@ func (s *Space) Share() float64 {
 // leaves the uniform distribution as it is.
 func (s *Space) Draw(rng *rand.Rand) Point {
 	tries := 1
-	if s.inside != nil && s.inside.share >= wideShare {
+	if s.inside.share >= wideShare {
 		tries += int(10 / wideShare)
 	}
 	for range tries {

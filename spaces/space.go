@@ -36,7 +36,7 @@ type Space struct {
 	index  map[string]int
 	offset []int // first coordinate of each parameter
 	coords []Coord
-	inside *inside // nil without relations
+	inside inside
 }
 
 // New returns the space of the given parameters, whose order is kept. The
@@ -80,6 +80,7 @@ func New(params ...Param) (*Space, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	s.inside = inside{share: 1, center: s.middle()}
 	return s, nil
 }
 

@@ -88,7 +88,7 @@ func (d *document) locate(path toml.Key, atKey bool) place {
 		return place{line: at.line, col: strings.Index(text, trimmed) + 1, length: max(len(trimmed), 1)}
 	}
 	_, behind, equals := strings.Cut(text[at.col-1:], "=")
-	if atKey || !equals || isNumber(path[len(path)-1]) {
+	if atKey || !equals || strings.HasPrefix(path[len(path)-1], "[") {
 		return at
 	}
 	behind = strings.TrimLeft(behind, " \t")

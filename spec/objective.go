@@ -103,20 +103,10 @@ func (t *table) hasRule() bool {
 
 // metric reads the keys that say where a metric is found.
 func (t *table) metric() study.Metric {
-	m := study.Metric{
-		Rule: parser.Rule{
-			Metric:     t.Text("metric"),
-			Regex:      t.Text("regex"),
-			JSON:       t.Text("json"),
-			LastNumber: t.boolean("last_number"),
-			Dialect:    t.Text("dialect"),
-			Source:     parser.Source(t.Text("source")),
-			Step:       t.Text("step"),
-			Pick:       t.Text("pick"),
-		},
-		File:    t.Text("file"),
-		Measure: study.Measure(t.oneOf("measure", "", string(study.Seconds), string(study.CPUSeconds), string(study.PeakMemory))),
-	}
+	var m study.Metric
+	t.structure(&m.Rule)
+	m.File = t.Text("file")
+	m.Measure = study.Measure(t.oneOf("measure", "", string(study.Seconds), string(study.CPUSeconds), string(study.PeakMemory)))
 	for _, k := range ruleKeys {
 		t.when(t.has("measure") && t.has(k), k, "leave it out", "has no meaning beside measure, which is not looked for in any output")
 	}

@@ -167,7 +167,7 @@ func (t *table) guess(p *spaces.Param) {
 
 // levels reads a required list of values.
 func (t *table) levels(k, hint, message string) []spaces.Value {
-	list := t.values(k)
+	list := elements(t, k, `an array such as ["sgd", "adam"]`, "a string, a number, true or false", asValue)
 	for _, v := range list {
 		t.exact(k, v.Any())
 	}

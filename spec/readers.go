@@ -219,10 +219,6 @@ func (t *table) pairs(k string) []string {
 	return out
 }
 
-func (t *table) values(k string) []spaces.Value {
-	return elements(t, k, `an array such as ["sgd", "adam"]`, "a string, a number, true or false", asValue)
-}
-
 // value reads one parameter value; the zero Value means that there is none.
 func (t *table) value(k string) spaces.Value {
 	v, ok := t.get(k)

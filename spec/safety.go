@@ -47,9 +47,8 @@ func (t *table) safety(cfg study.Config) *study.Safety {
 	case !s.misread("constant") && !s.has("change"):
 		s.Missing("constant", "how much the metric can change at most from one end of a range to the other", "needs a constant, or change for each parameter")
 	}
-	if out.Noise, _ = s.number("noise"); out.Noise < 0 {
-		s.Wrong("noise", "", "found %v; want at least 0", out.Noise)
-	}
+	out.Noise, _ = s.number("noise")
+	s.when(out.Noise < 0, "noise", "", "found %v; want at least 0", out.Noise)
 	for _, p := range cfg.Params {
 		if !p.Default.IsValid() || p.Sure != "" {
 			s.self("add default = ..., which is tried first", "begins with values that are known to be safe: parameter %s needs a default", p.Name)

@@ -73,8 +73,6 @@ func (s *scanner) scan() {
 // number is the path of an element of an array in that of the array.
 func number(i int) string { return "[" + strconv.Itoa(i) + "]" }
 
-func isNumber(key string) bool { return strings.HasPrefix(key, "[") }
-
 // ahead reports whether the next word is one of some, or there is none.
 func (s *scanner) ahead(words ...string) bool {
 	return s.words[0].text == "" || slices.Contains(words, s.words[0].text)

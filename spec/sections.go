@@ -14,6 +14,7 @@ import (
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -234,9 +235,7 @@ func (t *table) prune() *study.Prune {
 	p.Percentile = s.within("percentile", 25, 0, 100)
 	p.MinResource = s.within("min_resource", 1, 0, math.Inf(1))
 	p.Reduction = s.within("reduction", 3, 1, math.Inf(1))
-	if p.Reduction < minReduction {
-		s.Wrong("reduction", "", "found %v; want at least %v", p.Reduction, minReduction)
-	}
+	s.when(p.Reduction < minReduction, "reduction", "", "found %v; want at least %v", p.Reduction, minReduction)
 	p.Slope = s.within("slope", 0, 0, math.Inf(1))
 	if factor := s.within("factor", 2, 0, math.Inf(1)); p.Method == "reachable" {
 		p.Factor = factor
@@ -268,24 +267,26 @@ func (t *table) prune() *study.Prune {
 	return p
 }
 
-// optimizer reads [optimizer], whose keys are the toml tags of optimizer.Settings.
+// optimizer reads [optimizer].
 func (t *table) optimizer(s *optimizer.Settings) {
 	sub := t.sub("optimizer")
-	sub.structure(reflect.ValueOf(s).Elem())
+	sub.structure(s)
 	sub.done()
 	for _, p := range s.Validate() {
 		sub.Wrong(p.Field, didYouMeanWord(p.Found, p.Allowed), "%s", p.Message)
 	}
 }
 
-// structure fills a struct from a table by its toml tags. An integer is welcome where a float is
-// wanted.
-func (t *table) structure(v reflect.Value) {
+// structure fills a struct from a table, whose keys are the names of its fields in JSON, but for
+// fields with the tag toml:"-". An integer is welcome where a float is wanted.
+func (t *table) structure(out any) {
+	v := reflect.ValueOf(out).Elem()
 	for i := range v.NumField() {
-		key := v.Type().Field(i).Tag.Get("toml")
-		if key == "-" {
+		tag := v.Type().Field(i).Tag
+		if tag.Get("toml") == "-" {
 			continue
 		}
+		key, _, _ := strings.Cut(tag.Get("json"), ",")
 		raw, there := t.get(key)
 		if !there {
 			continue
@@ -297,6 +298,10 @@ func (t *table) structure(v reflect.Value) {
 			}
 		case *string:
 			*f = t.Text(key)
+		case *parser.Source:
+			*f = parser.Source(t.Text(key))
+		case *bool:
+			*f = t.boolean(key)
 		case *int:
 			n, _ := read(t, key, int64(0), "a whole number")
 			*f = int(n)

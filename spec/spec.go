@@ -139,9 +139,8 @@ func (t *table) checkDirectories(cfg study.Config) {
 		if !filepath.IsAbs(abs) {
 			abs = filepath.Join(cfg.Dir, abs)
 		}
-		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
-			in.Wrong(key, "relative ones are looked for in "+cfg.Dir+", where lbotune is started", "there is no directory %q", path)
-		}
+		info, err := os.Stat(abs)
+		in.when(err != nil || !info.IsDir(), key, "relative ones are looked for in "+cfg.Dir+", where lbotune is started", "there is no directory %q", path)
 	}
 	if cwd := cfg.Run.Cwd; cwd != "" && !slices.ContainsFunc(command.Parse(cwd), command.Part.IsPlaceholder) {
 		there(run, "cwd", cwd)
