@@ -28,7 +28,7 @@ func (s *Space) decode(p Point, n int) Values {
 
 // Encode returns the point of a configuration. Inactive parameters get the
 // middle of their coordinates. A missing, superfluous, unknown or impossible
-// value is an error, and a *BrokenError values that break a relation.
+// value is an error, as are values that break a relation.
 // Decode(Encode(v)) equals v for every v that Decode returns of an allowed point.
 func (s *Space) Encode(vs Values) (Point, error) {
 	if err := s.checkNames(vs); err != nil {
@@ -39,8 +39,8 @@ func (s *Space) Encode(vs Values) (Point, error) {
 		return p, err
 	}
 	v := s.Decode(p)
-	if r := s.broken(v); r != nil {
-		return nil, &BrokenError{r.Text, v}
+	if r := s.Broken(v); r != nil {
+		return nil, r.brokenBy(v)
 	}
 	return p, nil
 }

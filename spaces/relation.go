@@ -111,7 +111,7 @@ func (s *Space) survey(relations []Relation) error {
 		for i, r := range relations {
 			obeyed[i] = obeyed[i] || r.obeyed(v)
 		}
-		if s.broken(v) == nil {
+		if s.Broken(v) == nil {
 			if allowed++; all || allowed <= kept {
 				in.some = append(in.some, u)
 			}
@@ -142,13 +142,17 @@ func (s *Space) survey(relations []Relation) error {
 // obeyed reports whether the relation holds or says nothing.
 func (r Relation) obeyed(v Values) bool { return !r.applies(v) || r.Holds(v) }
 
+func (r Relation) brokenBy(v Values) error {
+	return fmt.Errorf("%s is not allowed: it breaks %q", v, r.Text)
+}
+
 // applies reports whether all parameters that the relation names exist.
 func (r Relation) applies(v Values) bool {
 	return !slices.ContainsFunc(r.Params, func(name string) bool { _, ok := v.Get(name); return !ok })
 }
 
-// broken returns a relation that the values break, nil if there is none.
-func (s *Space) broken(v Values) *Relation {
+// Broken returns a relation that the configuration breaks, nil if there is none.
+func (s *Space) Broken(v Values) *Relation {
 	for _, r := range s.inside.relations {
 		if !r.obeyed(v) {
 			return &r
@@ -162,7 +166,7 @@ func (s *Space) Related() bool { return len(s.inside.relations) > 0 }
 
 // Allows reports whether the configuration at p breaks no relation.
 func (s *Space) Allows(p Point) bool {
-	return s.broken(s.decode(p, s.inside.first)) == nil
+	return s.Broken(s.decode(p, s.inside.first)) == nil
 }
 
 // Share estimates which part of the space is allowed, with a standard error of about
@@ -230,17 +234,15 @@ func (s *Space) uniformOf(p Point) []float64 {
 // nearby returns v if it is allowed, and else, of many random configurations that agree
 // with v in the parameters of fixed, the allowed one nearest to it.
 func (s *Space) nearby(v, fixed Values) (Values, error) {
-	r := s.broken(v)
+	r := s.Broken(v)
 	if r == nil {
 		return v, nil
 	}
 	start := s.uniformOf(s.pointOf(v))
 	var stay []int
-	var stays Values
 	for i, par := range s.params {
 		if _, ok := fixed.Get(par.Name); ok {
-			x, _ := v.Get(par.Name)
-			stay, stays = append(stay, i), append(stays, Assignment{par.Name, x})
+			stay = append(stay, i)
 		}
 	}
 	rng := rand.New(rand.NewPCG(0, 1))
@@ -256,22 +258,16 @@ func (s *Space) nearby(v, fixed Values) (Values, error) {
 			continue
 		}
 		w := s.Decode(p)
-		if !slices.ContainsFunc(stays, func(a Assignment) bool { return !slices.Contains(w, a) }) {
+		moved := func(a Assignment) bool {
+			_, ok := fixed.Get(a.Name)
+			return ok && !slices.Contains(w, a)
+		}
+		if !slices.ContainsFunc(v, moved) {
 			best, least = w, d
 		}
 	}
 	if best == nil {
-		return nil, &BrokenError{r.Text, v}
+		return nil, r.brokenBy(v)
 	}
 	return best, nil
-}
-
-// BrokenError says which relation a configuration breaks.
-type BrokenError struct {
-	Relation string
-	Values   Values
-}
-
-func (e *BrokenError) Error() string {
-	return fmt.Sprintf("%s is not allowed: it breaks %q", e.Values, e.Relation)
 }

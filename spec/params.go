@@ -271,8 +271,8 @@ func (t *table) checkWhere(cfg *study.Config) {
 func (t *table) checkToday(cfg *study.Config, space, related *spaces.Space) {
 	today, known := space.Default()
 	tried, _ := related.Default()
-	var broken *spaces.BrokenError
-	if _, err := related.Encode(today); !known || !errors.As(err, &broken) {
+	broken := related.Broken(today)
+	if !known || broken == nil {
 		return
 	}
 	stated := slices.DeleteFunc(slices.Clone(today), func(a spaces.Assignment) bool {
@@ -286,7 +286,7 @@ func (t *table) checkToday(cfg *study.Config, space, related *spaces.Space) {
 	if cfg.Safety != nil {
 		begins, hint = "[safety] begins with the defaults", hint+" to other values that are known to be safe"
 	}
-	t.inText("where", broken.Relation, 0, len(broken.Relation), hint, "%s, and %s break %q", begins, stated, broken.Relation)
+	t.inText("where", broken.Text, 0, len(broken.Text), hint, "%s, and %s break %q", begins, stated, broken.Text)
 }
 
 // relationProblem points at what is wrong with the relation that is key k's value.
