@@ -1,6 +1,7 @@
 package spaces_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -33,6 +34,21 @@ func TestTodayIsRefused(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			if _, err := spaces.New(p); err == nil || err.Error() != want {
+				t.Errorf("found %v, want %s", err, want)
+			}
+		})
+	}
+}
+
+func TestWhatIsNoValueIsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"lr": [0.5]}`:    `parameter lr: parameter value [0.5]: want a number, a string, true or false`,
+		`{"lr": {"e": 1}}`: `parameter lr: parameter value {"e": 1}: want a number, a string, true or false`,
+		`{"lr": 1e400}`:    `parameter lr: parameter value 1e400: beyond the range of a float64`,
+	} {
+		t.Run(text, func(t *testing.T) {
+			var v spaces.Values
+			if err := json.Unmarshal([]byte(text), &v); err == nil || err.Error() != want {
 				t.Errorf("found %v, want %s", err, want)
 			}
 		})

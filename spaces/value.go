@@ -108,7 +108,7 @@ func (v *Value) UnmarshalJSON(b []byte) error {
 	switch {
 	case s == "null", s == "true", s == "false", strings.HasPrefix(s, `"`):
 		return json.Unmarshal(b, &v.v)
-	case strings.ContainsAny(s, ".eE"):
+	case strings.ContainsAny(s, ".eE") && !strings.ContainsAny(s[:1], "[{"):
 		x, err := strconv.ParseFloat(s, 64)
 		if err != nil {
 			return fmt.Errorf("parameter value %s: beyond the range of a float64", s)
