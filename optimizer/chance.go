@@ -58,10 +58,7 @@ const (
 // (failed), and so, far from all trials, near the share of successes: the search can come back
 // to where little was tried. It is nil as long as nothing has failed.
 func (l *lbo) successModel(ctx context.Context) (*chance, error) {
-	if len(l.past.failed) == 0 {
-		return nil, nil
-	}
-	if l.success != nil && l.successAt == len(l.past.told) {
+	if len(l.past.failed) == 0 || l.success != nil {
 		return l.success, nil
 	}
 	x := mapped(l.past.told, func(o Observation) []float64 { return o.Proposal.Point })
@@ -75,7 +72,7 @@ func (l *lbo) successModel(ctx context.Context) (*chance, error) {
 	if err != nil {
 		return nil, fmt.Errorf("modelling failures: %w", err)
 	}
-	l.success, l.successAt = newChance(model, 0, l.caution()), len(l.past.told)
+	l.success = newChance(model, 0, l.caution())
 	return l.success, nil
 }
 

@@ -78,7 +78,8 @@ func (h *history) add(o Observation) error {
 		h.raw = append(h.raw, o.Value())
 		h.over = append(h.over, o.violation())
 		h.trial = append(h.trial, o.Trial)
-		h.tame()
+		h.y, h.wild = tamed(h.raw)
+		h.best = h.bestWhere(func(int) bool { return true })
 	case Failed:
 		if o.unexplained() {
 			h.failed = append(h.failed, p)
@@ -87,17 +88,6 @@ func (h *history) add(o Observation) error {
 		h.pruned = append(h.pruned, p)
 	}
 	return nil
-}
-
-// tame updates the tamed values and the best of them after a success.
-func (h *history) tame() {
-	before, last := len(h.wild), len(h.raw)-1
-	h.y, h.wild = tamed(h.raw)
-	if len(h.wild) > 0 || before > 0 {
-		h.best = h.bestWhere(func(int) bool { return true })
-	} else if h.best < 0 || h.better(last, h.best) {
-		h.best = last
-	}
 }
 
 func (h *history) check(o Observation) error {

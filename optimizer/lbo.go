@@ -33,13 +33,10 @@ type lbo struct {
 	model   *surrogate // of the first modelAt observations
 	modelAt int
 
-	success    *chance // of the first successAt observations
-	successAt  int
+	success    *chance // of all observations, as limits; nil until they are asked for
 	successFit regression
-
-	limits    *limits // of the first limitsAt observations
-	limitsAt  int
-	limitFits []regression // by constraint
+	limits     *limits
+	limitFits  []regression // by constraint
 
 	guess *guess // where people expect the best values; nil if they have not said
 	parts []*lbo // one for each of several objectives
@@ -73,7 +70,7 @@ func newLBO(h *history, set Settings) *lbo {
 }
 
 func (l *lbo) Tell(o Observation) error {
-	l.pool = nil
+	l.pool, l.success, l.limits = nil, nil, nil
 	if err := l.past.add(o); err != nil {
 		return err
 	}

@@ -34,10 +34,7 @@ type limits struct {
 
 // constraintModels returns nil for a study without constraints.
 func (l *lbo) constraintModels(ctx context.Context) (*limits, error) {
-	if l.past.constraints <= 0 {
-		return nil, nil
-	}
-	if l.limits != nil && l.limitsAt == len(l.past.told) {
+	if l.past.constraints <= 0 || l.limits != nil {
 		return l.limits, nil
 	}
 	if l.limitFits == nil {
@@ -54,7 +51,7 @@ func (l *lbo) constraintModels(ctx context.Context) (*limits, error) {
 		}
 	}
 	out.settle(l.past.told)
-	l.limits, l.limitsAt = out, len(l.past.told)
+	l.limits = out
 	return out, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
-	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
 
 // score is a function to maximize over the cube, in logarithms: the mean of an acquisition over
@@ -28,6 +27,8 @@ type part interface {
 	at(x, grad []float64) float64
 	// batch writes the values at xs.
 	batch(xs [][]float64, out []float64)
+	// ahead does at once what at many points at would do at each.
+	ahead(xs [][]float64)
 }
 
 // factor is what holds for every acquisition, in logarithms.
@@ -36,10 +37,8 @@ type factor interface {
 	addLog(x, grad []float64) float64
 	// logs returns what is added at many points.
 	logs(xs [][]float64) []float64
+	ahead(xs [][]float64)
 }
-
-// foresighted is a part or a factor that can do at once what at many points it would do at each.
-type foresighted interface{ ahead(xs [][]float64) }
 
 // known are lists of points, with their values where nothing more is closed.
 type known struct {
@@ -96,14 +95,10 @@ func (s *score) ahead(xs [][]float64) {
 		return
 	}
 	for _, p := range s.parts {
-		if p, ok := p.(foresighted); ok {
-			p.ahead(xs)
-		}
+		p.ahead(xs)
 	}
 	for _, f := range s.factors {
-		if f, ok := f.(foresighted); ok {
-			f.ahead(xs)
-		}
+		f.ahead(xs)
 	}
 }
 
@@ -210,6 +205,7 @@ type posterior interface {
 	Predict(x []float64) (mean, variance float64)
 	PredictGrad(x, dmean, dvariance []float64) (mean, variance float64)
 	Batch(xs [][]float64, mean, variance []float64)
+	Ahead(xs [][]float64)
 }
 
 // modelPart is a pointwise acquisition of one model.
@@ -248,11 +244,7 @@ func (s *modelPart) at(x, grad []float64) float64 {
 	return v.F
 }
 
-func (s *modelPart) ahead(xs [][]float64) {
-	if p, ok := s.p.(*gp.Predictor); ok { // and no draw, which is quick anywhere
-		p.Ahead(xs)
-	}
-}
+func (s *modelPart) ahead(xs [][]float64) { s.p.Ahead(xs) }
 
 func (s *modelPart) batch(xs [][]float64, out []float64) {
 	variance := make([]float64, len(xs))

@@ -3,6 +3,8 @@ package optimizer
 import (
 	"hash/fnv"
 	"math/rand/v2"
+
+	"github.com/lbotune/lbotune/optimizer/internal/sobol"
 )
 
 // stream returns the random stream of one purpose in the making of one
@@ -16,11 +18,5 @@ func stream(seed uint64, trial int, purpose string) *rand.Rand {
 	return rand.New(rand.NewPCG(a, b))
 }
 
-// mix is the finaliser of splitmix64 (Steele, Lea and Flood 2014), a bijection
-// in which every input bit changes every output bit with probability near ½.
-func mix(z uint64) uint64 {
-	z += 0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
+// mix is one step of SplitMix64.
+func mix(z uint64) uint64 { return sobol.Mix(z + sobol.Golden) }

@@ -2,8 +2,8 @@
 // which points no other dominates, the volume that points dominate above a reference
 // point, and boxes that tile what they leave undominated.
 //
-// In up to three dimensions all is a sweep, and quick for thousands of points. From four on the
-// volume is found by slicing along the last coordinate: between two neighbouring values of it the
+// In up to three dimensions the volume is a sweep, and quick for thousands of points. From four on it
+// is found by slicing along the last coordinate: between two neighbouring values of it the
 // points that reach above bound a region of one dimension less, O(n^(m-3)) slices for n points in m.
 package pareto
 
@@ -17,55 +17,23 @@ import (
 // Dominates reports whether a is nowhere worse than b, and somewhere better. Points of
 // different dimensions, or with a NaN, do not compare.
 func Dominates(a, b []float64) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	better := false
-	for j := range a {
-		if !(a[j] >= b[j]) {
-			return false
-		}
-		better = better || a[j] > b[j]
-	}
-	return better
+	return len(a) == len(b) && Covers(a, b) && !Covers(b, a)
 }
 
 // Front returns the indices of the points without NaN that no other dominates, in order. Of
 // equal ones the first stands for all.
 func Front(points [][]float64) []int {
-	if len(points) > 0 {
-		m := len(points[0])
-		if m >= 1 && m <= 3 && !slices.ContainsFunc(points, func(p []float64) bool { return len(p) != m }) {
-			return sweep(points)
-		}
-	}
-	var out []int
-	for i, p := range points {
-		if !slices.ContainsFunc(p, math.IsNaN) &&
-			!slices.ContainsFunc(points, func(q []float64) bool { return Dominates(q, p) }) &&
-			!slices.ContainsFunc(points[:i], func(q []float64) bool { return slices.Equal(p, q) }) {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
-// sweep is Front of points in up to three dimensions: the largest come first, so that only those
-// before a point can be as good.
-func sweep(points [][]float64) []int {
 	var order, out []int
 	for i, p := range points {
 		if !slices.ContainsFunc(p, math.IsNaN) {
 			order = append(order, i)
 		}
 	}
+	// The largest come first, so that only those before a point can be as good.
 	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(points[b], points[a]) })
-	var before staircase
 	for _, i := range order {
 		p := points[i]
-		x, y := p[min(1, len(p)-1)], p[len(p)-1]
-		if !before.covers(x, y) {
-			before.add(x, y)
+		if !slices.ContainsFunc(out, func(k int) bool { return len(points[k]) == len(p) && Covers(points[k], p) }) {
 			out = append(out, i)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -165,16 +166,13 @@ func (f *Draw) amplitude() float64 {
 
 // featureMatrix returns φ(x_i) for every observation i, amplitude included.
 func (f *Draw) featureMatrix() [][]float64 {
-	d, n, count := len(f.m.inv), f.m.Len(), len(f.phase)
-	amplitude := f.amplitude()
-	store := make([]float64, n*count)
-	phi := make([][]float64, n)
+	d, count, amplitude := len(f.m.inv), len(f.phase), f.amplitude()
+	phi := slices.Collect(slices.Chunk(make([]float64, f.m.Len()*count), count))
 	x := make([]float64, d)
 	for i := range phi {
 		for j, inv := range f.m.inv {
 			x[j] = f.m.cols[j][i] / inv
 		}
-		phi[i] = store[i*count : (i+1)*count]
 		for j := range phi[i] {
 			phi[i][j] = amplitude * math.Cos(f.phase[j]+floats.Dot(f.freq[j*d:(j+1)*d], x))
 		}
@@ -202,15 +200,9 @@ func (m *Model) Joint(points [][]float64) [][]float64 {
 	for i, x := range points {
 		p.kernel(x, nil)
 		forward(m.rows, p.k)
-		whitened[i] = append([]float64(nil), p.k...)
+		whitened[i] = slices.Clone(p.k)
 	}
-	cols := make([][]float64, m.Dim())
-	for j, inv := range m.inv {
-		cols[j] = newVector(len(points))
-		for i, x := range points {
-			cols[j][i] = x[j] * inv
-		}
-	}
+	cols := scaledColumns(points, m.inv)
 	joint := make([][]float64, len(points))
 	for i, x := range points {
 		row := newVector(len(points))
@@ -237,7 +229,7 @@ func (m *Model) DrawJoint(points [][]float64, n int, rng *rand.Rand) [][]float64
 	mean, out := make([]float64, len(points)), make([][]float64, n)
 	m.Predictor().Batch(points, mean, make([]float64, len(points)))
 	for k := range out {
-		out[k] = append([]float64(nil), mean...)
+		out[k] = slices.Clone(mean)
 		for i, row := range rows {
 			floats.AddScaled(out[k][i:], rng.NormFloat64(), row[i:])
 		}

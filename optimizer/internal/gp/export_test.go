@@ -11,11 +11,8 @@ import (
 // is not nil it has length d+3 and receives the derivatives by
 // (ln ℓ_1 … ln ℓ_d, ln σ0², ln σn², c).
 func LogLikelihood(x [][]float64, y []float64, h Hyper, grad []float64) (float64, error) {
-	d, err := checkData(x, y)
+	d, err := check(x, y, &h)
 	if err != nil {
-		return 0, err
-	}
-	if err := h.check(d); err != nil {
 		return 0, err
 	}
 	w := newEvidence(x)

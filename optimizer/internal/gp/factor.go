@@ -262,11 +262,9 @@ func bothTimes(points []solved, w []float64) {
 
 // scaledColumns returns cols[j][i] = x[i][j]·scale[j].
 func scaledColumns(x [][]float64, scale []float64) [][]float64 {
-	n := len(x)
 	cols := make([][]float64, len(scale))
-	store := make([]float64, len(scale)*n)
 	for j, s := range scale {
-		cols[j] = store[j*n : (j+1)*n : (j+1)*n]
+		cols[j] = make([]float64, len(x))
 		for i, p := range x {
 			cols[j][i] = p[j] * s
 		}

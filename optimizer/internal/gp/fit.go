@@ -1,8 +1,8 @@
 package gp
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -92,16 +92,8 @@ func Fit(ctx context.Context, x [][]float64, y []float64, start *Hyper, s Settin
 // the mode of the prior. The result is a pure function of the arguments. An evaluation
 // costs n³/2 multiplications. When ctx ends, at most one more line search is made.
 func (f *Fitter) Fit(ctx context.Context, y []float64, start *Hyper, s Settings) (FitResult, error) {
-	d, err := checkData(f.x, y)
-	if err != nil {
-		return FitResult{}, err
-	}
-	if start != nil {
-		if err := start.check(d); err != nil {
-			return FitResult{}, fmt.Errorf("warm start: %w", err)
-		}
-	}
-	if err := ctx.Err(); err != nil {
+	d, err := check(f.x, y, start)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return FitResult{}, err
 	}
 	low, high := s.box(d)

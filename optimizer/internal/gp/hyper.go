@@ -37,63 +37,34 @@ func (h Hyper) Signal() float64 { return math.Exp(h.LogSignal) }
 // Noise returns the noise variance σn².
 func (h Hyper) Noise() float64 { return math.Exp(h.LogNoise) }
 
-// check reports hyper-parameters that no process of d dimensions can have.
-// A LogNoise of −∞ (no noise) is allowed.
-func (h Hyper) check(d int) error {
-	if len(h.LogLengths) != d {
-		return fmt.Errorf("gp: %d length scales for %d dimensions", len(h.LogLengths), d)
+// check returns the dimension of the inputs. It reports inputs, values and hyper-parameters, where there
+// are any, that no process can have. A LogNoise of −∞ (no noise) is allowed.
+func check(x [][]float64, y []float64, h *Hyper) (d int, err error) {
+	if len(x) == 0 || len(x) != len(y) || len(x[0]) == 0 {
+		return 0, fmt.Errorf("gp: %d points and %d values make no process", len(x), len(y))
 	}
-	for j, l := range h.LogLengths {
-		if !finite(l) {
-			return fmt.Errorf("gp: log length scale %d is %v", j, l)
-		}
-	}
-	if !finite(h.LogSignal) || !finite(h.Mean) {
-		return fmt.Errorf("gp: log signal variance %v, mean %v: both must be finite", h.LogSignal, h.Mean)
-	}
-	if math.IsNaN(h.LogNoise) || math.IsInf(h.LogNoise, 1) {
-		return fmt.Errorf("gp: log noise variance is %v", h.LogNoise)
-	}
-	return nil
-}
-
-// checkData reports inputs and values that cannot be modelled and returns the
-// dimension.
-func checkData(x [][]float64, y []float64) (int, error) {
-	if len(x) == 0 {
-		return 0, fmt.Errorf("gp: no observations")
-	}
-	if len(x) != len(y) {
-		return 0, fmt.Errorf("gp: %d points but %d values", len(x), len(y))
-	}
-	d := len(x[0])
-	if d == 0 {
-		return 0, fmt.Errorf("gp: points of dimension 0")
-	}
+	d = len(x[0])
 	for i, p := range x {
 		if err := checkPoint(p, y[i], d); err != nil {
-			return 0, fmt.Errorf("gp: observation %d: %w", i, err)
+			return 0, err
 		}
+	}
+	if h != nil && (len(h.LogLengths) != d || !finite(h.LogLengths...) || !finite(h.LogSignal, h.Mean) || !(h.LogNoise < math.Inf(1))) {
+		return 0, fmt.Errorf("gp: no process of %d dimensions has the hyper-parameters %+v", d, *h)
 	}
 	return d, nil
 }
 
 func checkPoint(p []float64, y float64, d int) error {
-	if len(p) != d {
-		return fmt.Errorf("dimension %d instead of %d", len(p), d)
-	}
-	for j, v := range p {
-		if !finite(v) {
-			return fmt.Errorf("coordinate %d is %v", j, v)
-		}
-	}
-	if !finite(y) {
-		return fmt.Errorf("value is %v", y)
+	if len(p) != d || !finite(p...) || !finite(y) {
+		return fmt.Errorf("gp: no process of %d dimensions is %v at %v", d, y, p)
 	}
 	return nil
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func finite(of ...float64) bool {
+	return !slices.ContainsFunc(of, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+}
 
 // What the MAP fit believes before it sees data. Each term is a density that is maximized in the
 // variable it names, without the Jacobian of the logarithm in which the optimizer moves:

@@ -1,7 +1,6 @@
 package gp
 
 import (
-	"fmt"
 	"math"
 	"sync/atomic"
 
@@ -17,7 +16,7 @@ type Model struct {
 	signal  float64     // σ0²
 	noise   float64     // σn² + jitter: what stands on the diagonal beside σ0²
 	inv     []float64   // 1/ℓ_j
-	cols    [][]float64 // scaled inputs by dimension, see kernel.go
+	cols    [][]float64 // scaled inputs by dimension, see factor.go
 	y       []float64
 	mean    Function    // m, nil where there is none
 	centres []float64   // c + m(x_i)
@@ -44,11 +43,8 @@ func New(x [][]float64, y []float64, h Hyper) (*Model, error) { return NewAround
 // NewAround is New for a process with the mean c + m(x); nil is New. Whoever fits the
 // hyper-parameters fits them to y − m(X).
 func NewAround(mean Function, x [][]float64, y []float64, h Hyper) (*Model, error) {
-	d, err := checkData(x, y)
+	d, err := check(x, y, &h)
 	if err != nil {
-		return nil, err
-	}
-	if err := h.check(d); err != nil {
 		return nil, err
 	}
 	n := len(x)
@@ -98,7 +94,7 @@ func NewAround(mean Function, x [][]float64, y []float64, h Hyper) (*Model, erro
 // et al., 2010) the posterior mean does not change and only the variance drops.
 func (m *Model) Append(x []float64, y float64) (*Model, error) {
 	if err := checkPoint(x, y, m.Dim()); err != nil {
-		return nil, fmt.Errorf("gp: append: %w", err)
+		return nil, err
 	}
 	n := m.Len()
 	next := *m

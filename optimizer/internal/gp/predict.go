@@ -56,22 +56,16 @@ func (p *Predictor) Mean(x []float64) float64 {
 func (p *Predictor) MeanGrad(x, dmean []float64) float64 {
 	p.kernel(x, p.slope)
 	mu := floats.Dot(p.k, p.m.alpha)
-	floats.Mul(p.slope, p.m.alpha)
-	p.m.gradient(dmean, p.slope, x, -1)
-	return p.m.centreGrad(x, dmean) + mu
-}
-
-// gradient sets dst_j = factor · Σ_i w_i (z_j − z_ij) / ℓ_j.
-func (m *Model) gradient(dst, w, x []float64, factor float64) {
-	for j, inv := range m.inv {
+	w := floats.MulTo(p.v, p.slope, p.m.alpha)
+	for j, inv := range p.m.inv {
 		z := x[j] * inv
-		col := m.cols[j][:len(w)]
 		sum := 0.0
-		for i, c := range col {
+		for i, c := range p.m.cols[j][:len(w)] {
 			sum += w[i] * (z - c)
 		}
-		dst[j] = factor * sum * inv
+		dmean[j] = -sum * inv
 	}
+	return p.m.centreGrad(x, dmean) + mu
 }
 
 // Predict returns μ(x) and the latent variance σ²(x), at least 1e-12·σ0².
@@ -199,12 +193,8 @@ func (p *Predictor) Batch(xs [][]float64, mean, variance []float64) {
 // 5/3·σ0²/ℓ_j².
 func (p *Predictor) Slope(x, scale []float64) (norm, sd float64) {
 	m := p.m
-	p.kernel(x, p.slope)
 	dir := make([]float64, m.Dim())
-	copy(p.v, p.slope)
-	floats.Mul(p.v, m.alpha)
-	m.gradient(dir, p.v, x, -1)
-	m.centreGrad(x, dir)
+	p.MeanGrad(x, dir)
 	for j := range dir {
 		dir[j] *= scaleOf(scale, j)
 	}

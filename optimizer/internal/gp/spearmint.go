@@ -64,12 +64,8 @@ func SampleStart(d int) Hyper {
 // sample is the chain's state: passing it as the next start, with no burn-in, goes on. A sweep
 // costs about 6(d+3) factorisations. When ctx ends, at most one more slice step is made.
 func SampleHyper(ctx context.Context, x [][]float64, y []float64, start Hyper, s SampleSettings, rng *rand.Rand) ([]Hyper, error) {
-	d, err := checkData(x, y)
-	if err != nil {
+	if _, err := check(x, y, &start); err != nil {
 		return nil, err
-	}
-	if err := start.check(d); err != nil {
-		return nil, fmt.Errorf("start of the chain: %w", err)
 	}
 	if s.BurnIn < 0 || s.Samples < 1 {
 		return nil, fmt.Errorf("gp: %d sweeps of burn-in and %d samples", s.BurnIn, s.Samples)

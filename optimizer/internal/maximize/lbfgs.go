@@ -72,6 +72,9 @@ func New(lo, up []float64, set Settings) *Maximizer {
 	set.ValueTol = cmp.Or(set.ValueTol, 1e-13)
 	set.FirstStep = cmp.Or(set.FirstStep, 0.25)
 	n, k := len(lo), set.Memory
+	if set.Scale == nil {
+		set.Scale = slices.Repeat([]float64{1}, n)
+	}
 	vector := func() []float64 { return make([]float64, n) }
 	m := &Maximizer{set: set, lo: lo, up: up, free: make([]bool, n), dir: vector(), alpha: make([]float64, k), rho: make([]float64, k)}
 	for _, p := range []*point{&m.at, &m.trial, &m.good} {
@@ -90,7 +93,7 @@ func (m *Maximizer) Maximize(ctx context.Context, f Func, start []float64) Resul
 	m.f, m.evals, m.count, m.head = f, 0, 0, 0
 	for i, v := range start {
 		v = math.Min(math.Max(v, m.lo[i]), m.up[i])
-		m.at.x[i], m.at.z[i] = v, v/m.scale(i)
+		m.at.x[i], m.at.z[i] = v, v/m.set.Scale[i]
 	}
 	fx := m.eval(m.at.x, m.at.g)
 	iter, small := 0, 0
@@ -124,13 +127,6 @@ func (m *Maximizer) Maximize(ctx context.Context, f Func, start []float64) Resul
 // spent reports whether no evaluation is left.
 func (m *Maximizer) spent() bool { return m.set.MaxEvaluations > 0 && m.evals >= m.set.MaxEvaluations }
 
-func (m *Maximizer) scale(i int) float64 {
-	if m.set.Scale == nil {
-		return 1
-	}
-	return m.set.Scale[i]
-}
-
 // eval evaluates f at x with its gradient in scaled coordinates.
 func (m *Maximizer) eval(x, grad []float64) float64 {
 	m.evals++
@@ -138,9 +134,7 @@ func (m *Maximizer) eval(x, grad []float64) float64 {
 	if math.IsNaN(f) {
 		return math.Inf(-1)
 	}
-	if m.set.Scale != nil {
-		floats.Mul(grad, m.set.Scale)
-	}
+	floats.Mul(grad, m.set.Scale)
 	return f
 }
 
@@ -297,7 +291,7 @@ func (m *Maximizer) moveTo(t float64) bool {
 		if !m.free[i] || m.dir[i] == 0 {
 			continue
 		}
-		s := m.scale(i)
+		s := m.set.Scale[i]
 		to.z[i] = z + t*m.dir[i]
 		x := to.z[i] * s
 		if x <= m.lo[i] || x >= m.up[i] {

@@ -17,6 +17,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/lbotune/lbotune/spaces"
 )
 
 // ErrTooFewPoints is returned by Fit for fewer than d+2 different points.
@@ -81,7 +83,7 @@ func Fit(points [][]float64, values []float64, center int, like ...*Model) (*Mod
 	if len(near) < d+1 {
 		return nil, fmt.Errorf("%w: %d, want at least %d", ErrTooFewPoints, len(near)+1, d+2)
 	}
-	m := &Model{Center: slices.Clone(c), Value: values[center], Points: len(near) + 1, Far: distance(points[near[len(near)-1]], c)}
+	m := &Model{Center: slices.Clone(c), Value: values[center], Points: len(near) + 1, Far: spaces.Distance(points[near[len(near)-1]], c)}
 	s := mat.NewDense(len(near), d, nil)
 	v := mat.NewVecDense(len(near)+d, nil)
 	for i, k := range near {
@@ -291,7 +293,7 @@ func nearest(points [][]float64, center, n int) []int {
 	var all, chosen []int
 	from := make([]float64, len(points))
 	for i, p := range points {
-		if from[i] = distance(p, points[center]); from[i] > 0 {
+		if from[i] = spaces.Distance(p, points[center]); from[i] > 0 {
 			all = append(all, i)
 		}
 	}
@@ -299,21 +301,13 @@ func nearest(points [][]float64, center, n int) []int {
 	for k, i := range all {
 		same := len(chosen) == n
 		for k--; k >= 0 && from[i]-from[all[k]] <= 1e-12*from[i] && !same; k-- {
-			same = distance(points[i], points[all[k]]) <= 1e-12*from[i]
+			same = spaces.Distance(points[i], points[all[k]]) <= 1e-12*from[i]
 		}
 		if !same {
 			chosen = append(chosen, i)
 		}
 	}
 	return chosen
-}
-
-func distance(a, b []float64) float64 {
-	sum := 0.0
-	for i, v := range a {
-		sum += (v - b[i]) * (v - b[i])
-	}
-	return math.Sqrt(sum)
 }
 
 // At returns Q(x).

@@ -9,11 +9,7 @@ import (
 // LatinHypercube returns n points in [0,1)^dim whose coordinates, in every
 // dimension, fall one into each of the n intervals [k/n, (k+1)/n).
 func LatinHypercube(n, dim int, rng *rand.Rand) [][]float64 {
-	buf := make([]float64, n*dim)
-	points := make([][]float64, n)
-	for i := range points {
-		points[i] = buf[i*dim : (i+1)*dim : (i+1)*dim]
-	}
+	points := slices.Collect(slices.Chunk(make([]float64, n*dim), dim))
 	for j := range dim {
 		for i, cell := range rng.Perm(n) {
 			points[i][j] = (float64(cell) + rng.Float64()) / float64(n)

@@ -5,6 +5,7 @@ package sobol
 import (
 	_ "embed"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -64,11 +65,9 @@ func (s *Sequence) At(i uint32, x []float64) {
 
 // Points returns the points from, from+1, ... from+n-1.
 func (s *Sequence) Points(from uint32, n int) [][]float64 {
-	buf := make([]float64, n*s.dim)
-	points := make([][]float64, n)
-	for i := range points {
-		points[i] = buf[i*s.dim : (i+1)*s.dim : (i+1)*s.dim]
-		s.At(from+uint32(i), points[i])
+	points := slices.Collect(slices.Chunk(make([]float64, n*s.dim), s.dim))
+	for i, p := range points {
+		s.At(from+uint32(i), p)
 	}
 	return points
 }
@@ -87,14 +86,17 @@ type keys [4]uint32
 
 // newKeys derives keys from a seed and the number of their stream.
 func newKeys(seed, stream uint64) keys {
-	a := mix(seed ^ mix(stream+0x9e3779b97f4a7c15))
-	b := mix(a + 0x9e3779b97f4a7c15)
+	a := Mix(seed ^ Mix(stream+Golden))
+	b := Mix(a + Golden)
 	return keys{uint32(a), uint32(a >> 32), uint32(b), uint32(b >> 32)}
 }
 
-// mix is a bijection of 64-bit words that changes about half of the output bits
-// for each input bit (the finaliser of SplitMix64, Steele et al. 2014).
-func mix(z uint64) uint64 {
+// Golden is what SplitMix64 adds to its state.
+const Golden = 0x9e3779b97f4a7c15
+
+// Mix is a bijection of 64-bit words that changes about half of the output bits
+// for each input bit (the finaliser of SplitMix64; Steele, Lea and Flood 2014).
+func Mix(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
