@@ -21,6 +21,7 @@ type chance struct {
 	p     *gp.Predictor
 	noise float64 // σn²
 	limit float64 // t
+	of    int     // the number of the constraint, of one
 	// caution is the power to which p is taken when proposals are weighed. It
 	// grows with the share of recent failures: each costs a trial and, so near to
 	// others, teaches little.
@@ -107,7 +108,7 @@ func (l *lbo) regress(ctx context.Context, kept *regression, number, models int,
 	if m := n - (n+late)%max(1, (n+late)/lessOften); m != kept.n {
 		known := z(m)
 		rows := gp.Subset(x[:m], known, min(successLimit, max(sharedLimit, 2*successLimit/models)), nil)
-		fit, err := gp.Fit(ctx, pick(x, rows), pick(known, rows), nil, set)
+		fit, err := gp.NewFitter(pick(x, rows)).Fit(ctx, pick(known, rows), nil, set)
 		if err != nil {
 			return nil, err
 		}

@@ -36,7 +36,7 @@ func wavy(t *testing.T, phase float64) *gp.Model {
 		p := []float64{rng.Float64(), rng.Float64()}
 		x, y = append(x, p), append(y, math.Sin(5*p[0]+phase)+p[1])
 	}
-	r, err := gp.Fit(t.Context(), x, y, nil, gp.NewSettings(2))
+	r, err := gp.NewFitter(x).Fit(t.Context(), y, nil, gp.NewSettings(2))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -168,14 +168,8 @@ const leastForModel = 1
 // success is waited for, and with a safety limit its end: of the design's own points few are safe.
 // After it one success is enough.
 func (a *ask) tooFew() bool {
-	switch n := len(a.past.y); {
-	case n < leastForModel:
-		return true
-	case len(a.past.told) >= a.set.DesignSize:
-		return false
-	default:
-		return n < 2 || a.past.safe != nil
-	}
+	n, designing := len(a.past.y), len(a.past.told) < a.set.DesignSize
+	return n < leastForModel || designing && (n < 2 || a.past.safe != nil)
 }
 
 func (a *ask) propose() (Proposal, error) {

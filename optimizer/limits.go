@@ -27,8 +27,7 @@ import (
 // probability that it holds all limits, as if these were independent (Gardner et al.
 // 2014, Gelbart, Snoek and Adams 2014).
 type limits struct {
-	each []*chance
-	of   []int     // the constraint of each; those that no trial has told of have none
+	each []*chance // of the constraints that a trial has told of
 	over []float64 // of each success: by how much it breaks limits, as far as noise lets us know
 }
 
@@ -47,7 +46,7 @@ func (l *lbo) constraintModels(ctx context.Context) (*limits, error) {
 			return nil, fmt.Errorf("modelling constraint %d: %w", k+1, err)
 		}
 		if c != nil {
-			out.each, out.of = append(out.each, c), append(out.of, k)
+			c.of, out.each = k, append(out.each, c)
 		}
 	}
 	out.settle(l.past.told)
@@ -120,10 +119,10 @@ func (m *limits) settle(told []Observation) {
 			continue
 		}
 		i++
-		for j, c := range m.each {
-			if c.noisy() && !math.IsNaN(o.Constraints[m.of[j]]) {
+		for _, c := range m.each {
+			if c.noisy() && !math.IsNaN(o.Constraints[c.of]) {
 				o.Constraints = slices.Clone(o.Constraints)
-				o.Constraints[m.of[j]] = c.limit - c.p.Mean(o.Proposal.Point)
+				o.Constraints[c.of] = c.limit - c.p.Mean(o.Proposal.Point)
 			}
 		}
 		m.over[i] = o.violation()
@@ -134,11 +133,10 @@ func (m *limits) settle(told []Observation) {
 // posterior where there is much of it, and else what was measured.
 func (m *limits) truly(o Observation) float64 {
 	p := 1.0
-	for j, c := range m.each {
-		switch v := o.Constraints[m.of[j]]; {
-		case c.noisy():
+	for _, c := range m.each {
+		if c.noisy() {
 			p *= c.truly(o.Proposal.Point)
-		case v > 0:
+		} else if o.Constraints[c.of] > 0 {
 			return 0
 		}
 	}
@@ -189,7 +187,7 @@ func (a *ask) assumeLimits(m *limits, believed []float64) (*limits, error) {
 	if m == nil || len(believed) == 0 {
 		return m, nil
 	}
-	out := &limits{of: m.of, over: m.over}
+	out := &limits{over: m.over}
 	for _, c := range m.each {
 		model, means, err := a.believe(c.p.Model())
 		if err != nil {

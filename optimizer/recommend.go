@@ -92,9 +92,6 @@ func (l *lbo) recommend(ctx context.Context) (Recommendation, error) {
 		return Recommendation{}, ErrNoModel
 	}
 	told := Recommendation{Trial: l.past.trial[best], Mean: l.past.y[best]}
-	if len(l.past.y) < leastForModel {
-		return told, nil
-	}
 	s, err := l.surrogate(ctx)
 	if err != nil {
 		return told, nil

@@ -65,7 +65,7 @@ func BenchmarkFit(b *testing.B) {
 	for _, n := range sizes {
 		x, y := benchData(n)
 		s := gp.NewSettings(6)
-		before, err := gp.Fit(b.Context(), x[:n-1], y[:n-1], nil, s)
+		before, err := gp.NewFitter(x[:n-1]).Fit(b.Context(), y[:n-1], nil, s)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func BenchmarkFit(b *testing.B) {
 				b.ReportAllocs()
 				evals := 0
 				for b.Loop() {
-					r, err := gp.Fit(b.Context(), x, y, c.start, s)
+					r, err := gp.NewFitter(x).Fit(b.Context(), y, c.start, s)
 					if err != nil {
 						b.Fatal(err)
 					}

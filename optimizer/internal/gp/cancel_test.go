@@ -29,12 +29,12 @@ func TestFitsLookAtTheirContext(t *testing.T) {
 	set := gp.NewSettings(3)
 	set.Starts, set.GradTolerance, set.GainTolerance = 0, 1e-9, 0
 	ctx := &looks{Context: t.Context()}
-	r, err := gp.Fit(ctx, x, y, &h, set)
+	r, err := gp.NewFitter(x).Fit(ctx, y, &h, set)
 	if err != nil || 2*ctx.n < r.Evaluations {
 		t.Errorf("%d looks for %d evaluations (%v)", ctx.n, r.Evaluations, err)
 	}
 	ctx = &looks{Context: t.Context(), until: ctx.n - 1}
-	if _, err := gp.Fit(ctx, x, y, &h, set); !errors.Is(err, context.Canceled) || ctx.n > ctx.until+2 {
+	if _, err := gp.NewFitter(x).Fit(ctx, y, &h, set); !errors.Is(err, context.Canceled) || ctx.n > ctx.until+2 {
 		t.Errorf("a fit that was broken off at look %d went on to look %d: error %v", ctx.until, ctx.n, err)
 	}
 	for _, spearmint := range []bool{false, true} {

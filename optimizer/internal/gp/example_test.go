@@ -11,7 +11,7 @@ func Example() {
 	x := [][]float64{{0.1}, {0.4}, {0.5}, {0.9}} // points of the unit cube
 	y := []float64{-1.3, 0.9, 0.8, -0.4}         // standardized values
 
-	fit, err := gp.Fit(context.Background(), x, y, nil, gp.NewSettings(1)) // next time start from &fit.Hyper
+	fit, err := gp.NewFitter(x).Fit(context.Background(), y, nil, gp.NewSettings(1)) // next time start from &fit.Hyper
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -81,11 +81,6 @@ type Fitter struct {
 // NewFitter returns a Fitter for the points x, which must not change as long as it is used.
 func NewFitter(x [][]float64) *Fitter { return &Fitter{x: x} }
 
-// Fit is Fitter.Fit for points that are used once.
-func Fit(ctx context.Context, x [][]float64, y []float64, start *Hyper, s Settings) (FitResult, error) {
-	return NewFitter(x).Fit(ctx, y, start, s)
-}
-
 // Fit maximizes the posterior density of the hyper-parameters (MAP, or type II
 // maximum likelihood with priors) by L-BFGS in (ln ℓ, ln σ0², ln σn²), the mean
 // profiled out in closed form. The first start is *start if it is not nil, else

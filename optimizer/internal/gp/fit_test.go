@@ -42,7 +42,7 @@ func TestFitReachesAMaximum(t *testing.T) {
 			s.FixedNoise = 1e-3
 		}
 		fixed := s.FixedNoise > 0
-		r, err := gp.Fit(t.Context(), x, y, nil, s)
+		r, err := gp.NewFitter(x).Fit(t.Context(), y, nil, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,12 +75,12 @@ func TestFitStaysInBoundsAndNeverLosesItsStart(t *testing.T) {
 		x, y, h := sample(seed, 15, d)
 		s := gp.NewSettings(d)
 		s.Starts, s.Seed = 2, seed
-		r, err := gp.Fit(t.Context(), x, y, &h, s)
+		r, err := gp.NewFitter(x).Fit(t.Context(), y, &h, s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Starts, s.MaxEvaluations = 0, 1
-		first, err := gp.Fit(t.Context(), x, y, &h, s)
+		first, err := gp.NewFitter(x).Fit(t.Context(), y, &h, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,11 +105,11 @@ func TestFitIsDeterministic(t *testing.T) {
 	x, y, h := sample(5, 30, 3)
 	s := gp.NewSettings(3)
 	s.Starts, s.Seed = 3, 42
-	a, err := gp.Fit(t.Context(), x, y, &h, s)
+	a, err := gp.NewFitter(x).Fit(t.Context(), y, &h, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := gp.Fit(t.Context(), x, y, &h, s)
+	b, err := gp.NewFitter(x).Fit(t.Context(), y, &h, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestFitRecoversNoiseAndRelevance(t *testing.T) {
 		x = append(x, p)
 		y = append(y, math.Sin(9*p[0])*1.3+0.1*rng.NormFloat64())
 	}
-	r, err := gp.Fit(t.Context(), x, y, nil, gp.NewSettings(2))
+	r, err := gp.NewFitter(x).Fit(t.Context(), y, nil, gp.NewSettings(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestFitOfDegenerateData(t *testing.T) {
 		"outlier":          {[][]float64{{0.3, 0.4}, {0.5, 0.1}, {0.9, 0.9}}, []float64{0, 1e8, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := gp.Fit(t.Context(), c.x, c.y, nil, gp.NewSettings(2))
+			r, err := gp.NewFitter(c.x).Fit(t.Context(), c.y, nil, gp.NewSettings(2))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,12 +188,12 @@ func TestOtherStartsRescueAPoorWarmStart(t *testing.T) {
 	poor := gp.Hyper{LogLengths: []float64{0}, LogNoise: math.Log(0.9)}
 	s := gp.NewSettings(1)
 	s.Starts = 0
-	alone, err := gp.Fit(t.Context(), x, y, &poor, s)
+	alone, err := gp.NewFitter(x).Fit(t.Context(), y, &poor, s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Starts = 1
-	both, err := gp.Fit(t.Context(), x, y, &poor, s)
+	both, err := gp.NewFitter(x).Fit(t.Context(), y, &poor, s)
 	if err != nil {
 		t.Fatal(err)
 	}
