@@ -26,7 +26,6 @@ const (
 type suspect struct {
 	number int // of the study
 	model  *surrogate
-	n, far int
 }
 
 // distrust begins anew where a study's results are contradicted, and returns which ones are.
@@ -61,15 +60,17 @@ func (l *lbo) distrust(ctx context.Context) ([]int, error) {
 	}
 	var wrong []int
 	for _, s := range l.suspects {
-		for ; s.n < len(own) && !s.contradicted(); s.n++ {
-			mu, variance := s.model.model.Predictor().Predict(l.past.x[own[s.n]])
-			z := s.model.warp.Apply(l.past.raw[own[s.n]] / s.model.unit)
+		far := 0
+		for n, i := range own {
+			mu, variance := s.model.model.Predictor().Predict(l.past.x[i])
+			z := s.model.warp.Apply(l.past.raw[i] / s.model.unit)
 			if sd := math.Sqrt(unsureBy*unsureBy*variance + s.model.noise*s.model.noise + noisySD*noisySD); !(math.Abs(z-mu) <= farSD*sd) {
-				s.far++
+				far++
 			}
-		}
-		if s.contradicted() {
-			wrong = append(wrong, s.number)
+			if far >= leastFar && 2*far > n {
+				wrong = append(wrong, s.number)
+				break
+			}
 		}
 	}
 	if len(wrong) == 0 {
@@ -95,5 +96,3 @@ func (l *lbo) distrust(ctx context.Context) ([]int, error) {
 	*l = *fresh
 	return wrong, nil
 }
-
-func (s *suspect) contradicted() bool { return s.far >= leastFar && 2*s.far >= s.n }

@@ -16,10 +16,7 @@ type filling struct {
 	next func(h *history, trial int, taken func([]float64) bool) (Proposal, error)
 }
 
-func (f *filling) Tell(o Observation) error {
-	_, err := f.past.meet(o)
-	return err
-}
+func (f *filling) Tell(o Observation) error { return f.past.meet(&o) }
 
 func (f *filling) Ask(ctx context.Context, q Query) (Proposal, error) {
 	_, taken, err := f.past.begin(ctx, q)

@@ -42,32 +42,30 @@ func newHistory(space *spaces.Space, seed uint64) *history {
 	return &history{space: space, seed: seed, seen: map[string]bool{}, trials: map[int]bool{}, best: -1, constraints: -1}
 }
 
-// meet notes that an observation's point was tried, and returns it snapped. Methods that
+// meet snaps an observation's point to where it ran, and notes that it was tried. Methods that
 // ask no more than that keep nothing else of a trial, of which they may be told very many.
-func (h *history) meet(o Observation) (spaces.Point, error) {
-	if err := h.check(o); err != nil {
-		return nil, fmt.Errorf("telling trial %d: %w", o.Trial, err)
+func (h *history) meet(o *Observation) error {
+	if err := h.check(*o); err != nil {
+		return fmt.Errorf("telling trial %d: %w", o.Trial, err)
 	}
-	p := h.space.Snap(o.Proposal.Point)
-	o.Proposal.Point = p // where it ran
+	o.Proposal.Point = h.space.Snap(o.Proposal.Point)
 	h.trials[o.Trial] = true
-	h.safe.tell(o)
-	h.seen[key(p)] = true
+	h.safe.tell(*o)
+	h.seen[key(o.Proposal.Point)] = true
 	if len(o.Constraints) > 0 || o.Status == Succeeded {
 		h.constraints = len(o.Constraints)
 	}
 	if o.Status == Succeeded {
 		h.objectives = len(o.Values)
 	}
-	return p, nil
+	return nil
 }
 
 func (h *history) add(o Observation) error {
-	p, err := h.meet(o)
-	if err != nil {
+	if err := h.meet(&o); err != nil {
 		return err
 	}
-	o.Proposal.Point = p
+	p := o.Proposal.Point
 	h.told = append(h.told, o)
 	switch o.Status {
 	case Succeeded:

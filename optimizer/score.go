@@ -26,8 +26,6 @@ type part interface {
 	at(x, grad []float64) float64
 	// batch writes the values at xs.
 	batch(xs [][]float64, out []float64)
-	// ahead does at once what at many points at would do at each.
-	ahead(xs [][]float64)
 }
 
 // factor is what holds for every acquisition, in logarithms.
@@ -36,7 +34,6 @@ type factor interface {
 	addLog(x, grad []float64) float64
 	// logs returns what is added at many points.
 	logs(xs [][]float64) []float64
-	ahead(xs [][]float64)
 }
 
 // known are lists of points, with their values where nothing more is closed.
@@ -69,16 +66,6 @@ func (s *score) at(x, grad []float64) float64 {
 		v += f.addLog(x, grad)
 	}
 	return v
-}
-
-// ahead prepares gradients at xs.
-func (s *score) ahead(xs [][]float64) {
-	for _, p := range s.parts {
-		p.ahead(xs)
-	}
-	for _, f := range s.factors {
-		f.ahead(xs)
-	}
 }
 
 // batch writes the values at xs.
@@ -184,7 +171,6 @@ type posterior interface {
 	Predict(x []float64) (mean, variance float64)
 	PredictGrad(x, dmean, dvariance []float64) (mean, variance float64)
 	Batch(xs [][]float64, mean, variance []float64)
-	Ahead(xs [][]float64)
 }
 
 // modelPart is a pointwise acquisition of one model.
@@ -222,8 +208,6 @@ func (s *modelPart) at(x, grad []float64) float64 {
 	v.Chain(grad, s.dmu, s.dvar, s.dlo, s.dup)
 	return v.F
 }
-
-func (s *modelPart) ahead(xs [][]float64) { s.p.Ahead(xs) }
 
 func (s *modelPart) batch(xs [][]float64, out []float64) {
 	variance := make([]float64, len(xs))

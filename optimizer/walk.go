@@ -85,7 +85,6 @@ func (a *ask) apart(p, q place) int {
 
 // steps are those of one group.
 type steps struct {
-	made   int
 	seen   []place // before and after each
 	waits  bool    // for a pending one
 	gained bool
@@ -169,7 +168,7 @@ func (a *ask) stepsAmong(known []place) []steps {
 		}
 		if g >= 0 {
 			s := &made[g]
-			s.made, s.seen = s.made+1, append(s.seen, from, q)
+			s.seen = append(s.seen, from, q)
 			s.waits = s.waits || from.pending || q.pending
 			s.gained = s.gained || a.gains(q, from)
 		}
@@ -180,11 +179,11 @@ func (a *ask) stepsAmong(known []place) []steps {
 // step returns the next point of the walk, and false where it is over or waits for others.
 func (a *ask) step(known []place, made []steps) (spaces.Point, bool) {
 	for _, due := range []func(g int) bool{
-		func(g int) bool { return made[g].made == 1 && !made[g].gained }, // the other side
-		func(g int) bool { return made[g].made == 0 },
+		func(g int) bool { return len(made[g].seen) == 2 && !made[g].gained }, // the other side
+		func(g int) bool { return len(made[g].seen) == 0 },
 		func(g int) bool { // the further levels of a choice
 			of := a.lbo.walk.groups[g]
-			return made[g].made > 0 && len(of) == 1 && a.past.space.Params()[of[0]].Kind == spaces.KindChoice
+			return len(made[g].seen) > 0 && len(of) == 1 && a.past.space.Params()[of[0]].Kind == spaces.KindChoice
 		},
 	} {
 		for g := range made {

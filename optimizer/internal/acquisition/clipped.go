@@ -59,7 +59,12 @@ func excess(a, w float64) excesses {
 		t := excesses{prob: 1 - CDF(a) - CDF(-b), pdfLo: PDF(a), pdfUp: PDF(b), tailLo: CDF(-a), tailUp: CDF(-b)}
 		switch {
 		case w <= 1:
-			t.gain, t.prob = excessNarrow(a, w)
+			t.prob = 0
+			for i, x := range legendreNodes {
+				u := a + x*w
+				t.gain += legendreWeights[i] * w * CDF(-u)
+				t.prob += legendreWeights[i] * w * PDF(u)
+			}
 		case b > 0: // h(-a) - h(-b)
 			t.gain = t.pdfLo - a*t.tailLo
 			if t.pdfUp > 0 {
@@ -93,14 +98,4 @@ func excess(a, w float64) excesses {
 		t.prob += k
 	}
 	return t
-}
-
-// excessNarrow returns ∫ Φ(-u) du and ∫ φ(u) du over [a, a+w] for w <= 1, a < 0.
-func excessNarrow(a, w float64) (gain, prob float64) {
-	for i, x := range legendreNodes {
-		u := a + x*w
-		gain += legendreWeights[i] * w * CDF(-u)
-		prob += legendreWeights[i] * w * PDF(u)
-	}
-	return gain, prob
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
 
-// What is prepared for several points, or is left of the model before the last observations, changes no digit.
-func TestAhead(t *testing.T) {
+// What is left of other points, or of the model before the last observations, changes no digit.
+func TestWhatIsLeft(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	point := func() []float64 { return []float64{rng.Float64(), rng.Float64(), rng.Float64()} }
 	h := gp.Hyper{LogLengths: []float64{-0.5, 0, 0.5}, LogNoise: -9}
@@ -34,10 +34,9 @@ func TestAhead(t *testing.T) {
 		}
 		for range 10 { // more than a block of the inverse
 			points := [][]float64{point(), point(), point()}
-			together, other := m.Predictor(), point()
-			together.Ahead(points)
+			again, other := m.Predictor(), point()
 			for _, p := range slices.Concat(points, [][]float64{other, points[0]}) {
-				got, grads := at(together, p)
+				got, grads := at(again, p)
 				fresh := gp.Fresh(m).Predictor()
 				want, wantGrads := at(fresh, p)
 				if got != want || !slices.Equal(grads, wantGrads) {
