@@ -45,7 +45,7 @@ func (r rule) score(a *ask, target float64, b *bounds, mode string) (*score, err
 		return a.score(p), err
 	}
 	f := r.value(a, target, mode)
-	parts := mapped(a.view.models, func(m *gp.Model) part { return newModelPart(m.Predictor(), m.Dim(), b, f) })
+	parts := mapped(a.view.models, func(m *gp.Model) part { return &modelPart{f, m.Predictor(), b} })
 	return a.score(parts...), nil
 }
 
@@ -167,7 +167,8 @@ func thompson(a *ask, best float64, b *bounds, mode string) (part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("drawing from the posterior: %w", err)
 	}
-	return newModelPart(drawn{draw}, m.Dim(), b, func(f, _, lo, up float64) acquisition.Value {
+	value := func(f, _, lo, up float64) acquisition.Value {
 		return above(acquisition.Value{F: f, Mu: 1}, best, mode, lo, up)
-	}), nil
+	}
+	return &modelPart{value, drawn{draw}, b}, nil
 }

@@ -26,13 +26,10 @@ type chance struct {
 	// grows with the share of recent failures: each costs a trial and, so near to
 	// others, teaches little.
 	caution float64
-
-	dmu, dvar []float64
 }
 
 func newChance(m *gp.Model, limit, caution float64) *chance {
-	return &chance{p: m.Predictor(), noise: m.Hyper().Noise(), limit: limit, caution: caution,
-		dmu: make([]float64, m.Dim()), dvar: make([]float64, m.Dim())}
+	return &chance{p: m.Predictor(), noise: m.Hyper().Noise(), limit: limit, caution: caution}
 }
 
 // noisy reports whether a measured value says too little.
@@ -207,14 +204,15 @@ func (s *chance) addLog(x, grad []float64) float64 {
 	if grad == nil {
 		return s.logAt(s.p.Predict(x))
 	}
-	mu, variance := s.p.PredictGrad(x, s.dmu, s.dvar)
+	dmu, dvar := make([]float64, len(x)), make([]float64, len(x))
+	mu, variance := s.p.PredictGrad(x, dmu, dvar)
 	mu -= s.limit
 	total := variance + s.noise
 	z := mu / math.Sqrt(total)
 	logCDF := acquisition.LogCDF(z)
 	slope := s.caution * math.Exp(acquisition.LogPDF(z)-logCDF) / math.Sqrt(total)
 	for j := range grad {
-		grad[j] += slope * (s.dmu[j] - mu/(2*total)*s.dvar[j])
+		grad[j] += slope * (dmu[j] - mu/(2*total)*dvar[j])
 	}
 	return s.caution * logCDF
 }

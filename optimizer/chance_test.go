@@ -82,7 +82,7 @@ func TestConstrainedImprovementIsAnIntegral(t *testing.T) {
 	f, g := wavy(t, 0), wavy(t, 2)
 	const best, limit = 0.8, 0.5
 	c := newChance(g, limit, 1)
-	s := modelScore(f.Predictor(), f.Dim(), nil, func(mu, sigma, _, _ float64) acquisition.Value {
+	s := modelScore(f.Predictor(), nil, func(mu, sigma, _, _ float64) acquisition.Value {
 		return acquisition.LogEI(mu, sigma, best)
 	})
 	s.factors = []factor{c}

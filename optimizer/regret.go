@@ -85,7 +85,7 @@ func (a *ask) promising(m *gp.Model, rng *rand.Rand) []found {
 	free := *a
 	free.taken = never
 	f := func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.UCB(mu, sigma, leftSD*leftSD) }
-	return free.search(modelScore(m.Predictor(), m.Dim(), nil, f), wholeCube(m.Dim()), rng)
+	return free.search(modelScore(m.Predictor(), nil, f), wholeCube(m.Dim()), rng)
 }
 
 // standingApart are the first leftRows points that are at least so far from all such points before them.

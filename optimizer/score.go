@@ -16,7 +16,6 @@ type score struct {
 	factors []factor               // what it is multiplied by
 	closed  []func([]float64) bool // parts of the cube that are out of the question
 	known   *known                 // values at candidates that are searched again; nil without
-	grad    []float64
 }
 
 // part is the logarithm of an acquisition.
@@ -118,12 +117,9 @@ func (s *score) mean(x, grad []float64) float64 {
 		return 0
 	}
 	// Running weights: sum = Σ e^(v−top), grad = Σ e^(v−top) ∇v.
-	if s.grad == nil {
-		s.grad = make([]float64, len(x))
-	}
-	top, sum := math.Inf(-1), 0.0
+	top, sum, own := math.Inf(-1), 0.0, make([]float64, len(x))
 	for _, p := range s.parts {
-		v := p.at(x, s.grad)
+		v := p.at(x, own)
 		if math.IsInf(v, -1) {
 			continue
 		}
@@ -135,7 +131,7 @@ func (s *score) mean(x, grad []float64) float64 {
 		}
 		w := math.Exp(v - top)
 		sum += w
-		floats.AddScaled(grad, w, s.grad)
+		floats.AddScaled(grad, w, own)
 	}
 	if sum == 0 {
 		return math.Inf(-1)
@@ -178,18 +174,11 @@ type modelPart struct {
 	f      pointwise
 	p      posterior
 	bounds *bounds // nil: none
-
-	dmu, dvar, dlo, dup []float64
 }
 
 // modelScore is the score that a pointwise acquisition of one model alone is.
-func modelScore(p posterior, d int, b *bounds, f pointwise) *score {
-	return &score{parts: []part{newModelPart(p, d, b, f)}}
-}
-
-func newModelPart(p posterior, d int, b *bounds, f pointwise) *modelPart {
-	buf := func() []float64 { return make([]float64, d) }
-	return &modelPart{f, p, b, buf(), buf(), buf(), buf()}
+func modelScore(p posterior, b *bounds, f pointwise) *score {
+	return &score{parts: []part{&modelPart{f, p, b}}}
 }
 
 func (s *modelPart) at(x, grad []float64) float64 {
@@ -198,14 +187,16 @@ func (s *modelPart) at(x, grad []float64) float64 {
 		lo, up := s.bounds.at(x, nil, nil)
 		return s.f(mu, math.Sqrt(variance), lo, up).F
 	}
-	mu, variance := s.p.PredictGrad(x, s.dmu, s.dvar)
+	by := slices.Collect(slices.Chunk(make([]float64, 4*len(x)), len(x))) // gradients
+	dmu, dvar, dlo, dup := by[0], by[1], by[2], by[3]
+	mu, variance := s.p.PredictGrad(x, dmu, dvar)
 	sigma := math.Sqrt(variance)
-	for j := range s.dvar {
-		s.dvar[j] /= 2 * sigma
+	for j := range dvar {
+		dvar[j] /= 2 * sigma
 	}
-	lo, up := s.bounds.at(x, s.dlo, s.dup)
+	lo, up := s.bounds.at(x, dlo, dup)
 	v := s.f(mu, sigma, lo, up)
-	v.Chain(grad, s.dmu, s.dvar, s.dlo, s.dup)
+	v.Chain(grad, dmu, dvar, dlo, dup)
 	return v.F
 }
 

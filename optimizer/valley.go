@@ -55,7 +55,7 @@ func (a *ask) valleyStep(basin basin) (Proposal, bool) {
 	if err != nil {
 		return Proposal{}, false
 	}
-	ei := modelScore(model.Predictor(), len(local.free), nil, func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.LogEI(mu, sigma, best) })
+	ei := modelScore(model.Predictor(), nil, func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.LogEI(mu, sigma, best) })
 	p := a.searchFrame(ei, f, func(u []float64) []float64 { return a.dom.snap(local.lift(f.from(u), c)) })
 	if p == nil || a.view.flat.holds(p) || a.view.probability(p) < safeEnough {
 		return Proposal{}, false

@@ -28,8 +28,10 @@ func padded(n int) int { return (n + 7) &^ 7 }
 // newSquare returns room for a matrix of order n.
 func newSquare(n int) []float64 { return make([]float64, padded(n)*padded(n)) }
 
-// pad makes an upper triangular matrix of order n the identity beyond n.
-func pad(u []float64, n int) {
+// cholesky overwrites the upper triangle of u, a matrix of order n, by U = Lᵀ with
+// UᵀU = u, and spoils what is below it. It reports false if u is not numerically positive
+// definite.
+func cholesky(u []float64, n int) bool {
 	ld := padded(n)
 	for i := range ld {
 		clear(u[i*ld+max(i, n) : (i+1)*ld])
@@ -37,14 +39,6 @@ func pad(u []float64, n int) {
 			u[i*ld+i] = 1
 		}
 	}
-}
-
-// cholesky overwrites the upper triangle of u, a matrix of order n, by U = Lᵀ with
-// UᵀU = u, and spoils what is below it. It reports false if u is not numerically positive
-// definite.
-func cholesky(u []float64, n int) bool {
-	ld := padded(n)
-	pad(u, n)
 	for i0 := 0; i0 < n; i0 += 4 {
 		var diag [4]float64
 		for r := range diag {

@@ -42,8 +42,8 @@ func NewBounds(points [][]float64, values []float64, scale []float64, l, delta f
 // being averaged.
 func (e *Estimator) Bounds(l, delta float64) *Bounds {
 	b := &Bounds{delta: delta, scale: e.scale}
-	for i := range e.cells {
-		b.add(e.z[i], e.cells[i].y)
+	for _, c := range e.cells {
+		b.add(c.z, c.y)
 	}
 	return b.WithL(l)
 }

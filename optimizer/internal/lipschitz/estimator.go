@@ -38,12 +38,12 @@ type Estimator struct {
 	scale []float64
 	noise float64
 	cells []cell
-	x, z  [][]float64 // unscaled and scaled points of the cells
-	known int         // cells whose slopes are known
+	known int // cells whose slopes are known
 }
 
 // cell is one point with the mean of its values.
 type cell struct {
+	x, z  []float64 // the point unscaled and scaled
 	y     float64
 	count int
 	slope float64 // the largest to an earlier cell
@@ -64,8 +64,7 @@ func (e *Estimator) Add(x []float64, y float64) {
 		e.known = min(e.known, k)
 		return
 	}
-	e.cells = append(e.cells, cell{y: y, count: 1})
-	e.x, e.z = append(e.x, slices.Clone(x)), append(e.z, scaled(x, e.scale))
+	e.cells = append(e.cells, cell{x: slices.Clone(x), z: scaled(x, e.scale), y: y, count: 1})
 	if e.noise > 0 {
 		e.known = 0
 	}
@@ -77,9 +76,7 @@ func (e *Estimator) find(x []float64) int {
 	if e.noise > 0 {
 		tol = sameNoisy
 	}
-	return slices.IndexFunc(e.x, func(at []float64) bool {
-		return math.Abs(at[0]-x[0]) < tol && distance2(at, x) < tol*tol
-	})
+	return slices.IndexFunc(e.cells, func(c cell) bool { return math.Abs(c.x[0]-x[0]) < tol && distance2(c.x, x) < tol*tol })
 }
 
 // scan computes the largest slope from cell k to the earlier ones.
@@ -88,19 +85,19 @@ func (e *Estimator) scan(k int) {
 	if e.noise > 0 {
 		allowed = math.Max(3, math.Sqrt(4*math.Log(float64(len(e.cells))))) * math.Sqrt2 * e.noise
 	}
-	y, z := e.cells[k].y, e.z[k]
+	c := &e.cells[k]
 	rise2, dist2 := 0.0, 1.0
 	for i := range e.cells[:k] {
-		rise := math.Abs(y-e.cells[i].y) - allowed
+		rise := math.Abs(c.y-e.cells[i].y) - allowed
 		if rise <= 0 {
 			continue
 		}
 		// rise/dist > the largest so far, without roots and quotients
-		if d2 := distance2(e.z[i], z); rise*rise*dist2 > rise2*d2 {
+		if d2 := distance2(e.cells[i].z, c.z); rise*rise*dist2 > rise2*d2 {
 			rise2, dist2 = rise*rise, d2
 		}
 	}
-	e.cells[k].slope = math.Sqrt(rise2 / dist2)
+	c.slope = math.Sqrt(rise2 / dist2)
 }
 
 // Slope returns the estimate L_lb, and 0 for less than two different points.
