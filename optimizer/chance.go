@@ -117,7 +117,7 @@ func (l *lbo) regress(ctx context.Context, kept *regression, number, models int,
 	for i := kept.n; i < n; i++ {
 		rows = append(rows, i)
 	}
-	return gp.New(pick(x, rows), pick(z(n), rows), kept.fit)
+	return gp.New(nil, pick(x, rows), pick(z(n), rows), kept.fit)
 }
 
 // caution is 1 plus fifty times the share of failures among the last trials.

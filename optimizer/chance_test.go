@@ -40,7 +40,7 @@ func wavy(t *testing.T, phase float64) *gp.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := gp.New(x, y, r.Hyper)
+	m, err := gp.New(nil, x, y, r.Hyper)
 	if err != nil {
 		t.Fatal(err)
 	}

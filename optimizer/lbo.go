@@ -253,20 +253,14 @@ func (a *ask) designed() (spaces.Point, bool) {
 	return p, !a.taken(p)
 }
 
-// extension returns a point that fills the space with those of the other trials
-// beyond the initial design: what many workers are given before the first values
-// are there.
-func (a *ask) extension() spaces.Point {
-	if a.set.Design == "random" {
-		return a.past.space.Draw(a.rng("design"))
-	}
-	u := sobol.Scrambled(a.past.space.Len(), a.past.seed).Points(uint32(a.trial), 1)[0]
-	return a.past.space.Snap(a.past.space.FromUniform(u))
-}
-
-// fill proposes a point that fills the space.
+// fill proposes a point that fills the space with those of the other trials beyond the initial design:
+// what many workers are given before the first values are there.
 func (a *ask) fill(origin Origin, why string) (Proposal, error) {
-	if p := a.extension(); !a.taken(p) {
+	p := a.past.space.FromUniform(sobol.Scrambled(a.past.space.Len(), a.past.seed).Points(uint32(a.trial), 1)[0])
+	if a.set.Design == "random" {
+		p = a.past.space.Draw(a.rng("design"))
+	}
+	if p = a.past.space.Snap(p); !a.taken(p) {
 		return a.proposal(p, origin, "%s", why), nil
 	}
 	return a.spread(origin, "far from all points, %s", why)

@@ -68,7 +68,7 @@ func (a *ask) gainsGiven(apart float64, x [][]float64, z []float64, noise float6
 		gp.SampleSettings{BurnIn: 10, Samples: leftModels, Every: 5, FixedNoise: math.Max(noise*noise, gp.DeterministicNoise)}, rng)
 	models, pool := make([]*gp.Model, len(hypers)), [][]float64{a.past.x[s.bestRow]}
 	for i, h := range hypers {
-		if models[i], err = gp.New(x, z, h); err != nil {
+		if models[i], err = gp.New(nil, x, z, h); err != nil {
 			return nil, err
 		}
 		pool = append(pool, mapped(a.promising(models[i], rng), func(p found) []float64 { return p.x })...)

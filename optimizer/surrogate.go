@@ -228,7 +228,7 @@ func (l *lbo) build(ctx context.Context, fit modelFit) (*surrogate, error) {
 	}
 	s.prior = l.priorMean(ctx, s.z)
 	for _, h := range hypers {
-		m, err := gp.NewAround(s.prior, pick(l.past.x, s.rows), pick(s.z, s.rows), h)
+		m, err := gp.New(s.prior, pick(l.past.x, s.rows), pick(s.z, s.rows), h)
 		if err != nil {
 			return nil, fmt.Errorf("building the model of %d values: %w", len(s.rows), err)
 		}

@@ -82,7 +82,7 @@ func (a *ask) valleyModel(f *frame, local *neighbourhood) (*gp.Model, float64, e
 	if err != nil {
 		return nil, 0, err
 	}
-	model, err := gp.New(x, w.ApplyAll(y), hyper)
+	model, err := gp.New(nil, x, w.ApplyAll(y), hyper)
 	return model, w.Apply(local.y[local.centre]), err
 }
 

@@ -16,7 +16,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	model, err := gp.New(x, y, fit.Hyper)
+	model, err := gp.New(nil, x, y, fit.Hyper)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -11,7 +11,7 @@ func TestCholeskyVectors(t *testing.T) {
 	x := [][]float64{{0.1, 0.2}, {0.4, 0.9}, {0.75, 0.35}, {0.9, 0.6}, {0.55, 0.15}}
 	y := []float64{0.3, -1.2, 0.8, 1.5, -0.4}
 	h := Hyper{LogLengths: []float64{math.Log(0.3), math.Log(0.6)}, LogSignal: math.Log(1.7), LogNoise: math.Log(0.01), Mean: 0.1}
-	m, err := New(x, y, h)
+	m, err := New(nil, x, y, h)
 	if err != nil {
 		t.Fatal(err)
 	}

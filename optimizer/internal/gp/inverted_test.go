@@ -28,7 +28,7 @@ func TestWhatIsLeft(t *testing.T) {
 		for range n {
 			x, y = append(x, point()), append(y, rng.NormFloat64())
 		}
-		m, err := gp.New(x, y, h)
+		m, err := gp.New(nil, x, y, h)
 		if err != nil {
 			t.Fatal(err)
 		}

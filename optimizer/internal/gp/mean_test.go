@@ -37,7 +37,7 @@ func TestProcessAroundAFunction(t *testing.T) {
 			around[i] += wave{}.Value(p)
 		}
 		plain := newModel(t, x, y, h)
-		m, err := gp.NewAround(wave{}, x, around, h)
+		m, err := gp.New(wave{}, x, around, h)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,16 +33,12 @@ type Function interface {
 	ValueGrad(x, grad []float64) float64
 }
 
-// New conditions a process with hyper-parameters h on the values y at the
-// points x. All points have the same dimension, all numbers are finite; x, y
-// and h are copied. When K is not numerically positive definite, jitter from
+// New conditions a process with the mean c + m(x) and hyper-parameters h, which were fitted to y − m(X), on
+// the values y at the points x. All points have the same dimension, all numbers are finite; x, y and h are
+// copied, and a nil mean is 0. When K is not numerically positive definite, jitter from
 // 1e-10·σ0² to 1e-4·σ0² is added to its diagonal; beyond that the error is
 // ErrNotPositiveDefinite. Cost O(n³/6) multiplications.
-func New(x [][]float64, y []float64, h Hyper) (*Model, error) { return NewAround(nil, x, y, h) }
-
-// NewAround is New for a process with the mean c + m(x); nil is New. Whoever fits the
-// hyper-parameters fits them to y − m(X).
-func NewAround(mean Function, x [][]float64, y []float64, h Hyper) (*Model, error) {
+func New(mean Function, x [][]float64, y []float64, h Hyper) (*Model, error) {
 	d, err := check(x, y, &h)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func sample(seed uint64, n, d int) (x [][]float64, y []float64, h gp.Hyper) {
 
 func newModel(t testing.TB, x [][]float64, y []float64, h gp.Hyper) *gp.Model {
 	t.Helper()
-	m, err := gp.New(x, y, h)
+	m, err := gp.New(nil, x, y, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestBadInputIsRefused(t *testing.T) {
 		"mean not a number":  {[][]float64{{1}}, []float64{1}, gp.Hyper{LogLengths: []float64{0}, Mean: math.NaN()}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := gp.New(c.x, c.y, c.h); err == nil {
+			if _, err := gp.New(nil, c.x, c.y, c.h); err == nil {
 				t.Errorf("%s: no error", name)
 			}
 		})
@@ -322,7 +322,7 @@ func TestBadInputIsRefused(t *testing.T) {
 func TestIndefiniteIsReported(t *testing.T) {
 	h := gp.Hyper{LogLengths: []float64{0}, LogSignal: 1000} // σ0² overflows
 	x, y := [][]float64{{0.5}, {0.6}}, []float64{1, 2}
-	if _, err := gp.New(x, y, h); !errors.Is(err, gp.ErrNotPositiveDefinite) {
+	if _, err := gp.New(nil, x, y, h); !errors.Is(err, gp.ErrNotPositiveDefinite) {
 		t.Errorf("New: %v", err)
 	}
 	if _, err := gp.LogLikelihood(x, y, h, nil); !errors.Is(err, gp.ErrNotPositiveDefinite) {

@@ -205,7 +205,7 @@ func TestSampleHyperGoesOn(t *testing.T) {
 	}
 	next := walk(a[9], 0, 3, 2)
 	for _, h := range append(a, next...) {
-		if _, err := New(x, y, h); err != nil {
+		if _, err := New(nil, x, y, h); err != nil {
 			t.Errorf("a sample gives no model: %v", err)
 		}
 		for _, l := range h.Lengths() {

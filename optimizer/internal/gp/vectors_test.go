@@ -27,7 +27,7 @@ func vectorHyper() gp.Hyper {
 
 func vectorModel(t *testing.T) *gp.Model {
 	t.Helper()
-	m, err := gp.New(vectorX, vectorY, vectorHyper())
+	m, err := gp.New(nil, vectorX, vectorY, vectorHyper())
 	if err != nil {
 		t.Fatal(err)
 	}
