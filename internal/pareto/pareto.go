@@ -2,8 +2,8 @@
 // which points no other dominates, the volume that points dominate above a reference
 // point, and boxes that tile what they leave undominated.
 //
-// In up to three dimensions the volume is a sweep, and quick for thousands of points. From four on it
-// is found by slicing along the last coordinate: between two neighbouring values of it the
+// In up to three dimensions all is a sweep, and quick for thousands of points. From four on the
+// volume is found by slicing along the last coordinate: between two neighbouring values of it the
 // points that reach above bound a region of one dimension less, O(n^(m-3)) slices for n points in m.
 package pareto
 
@@ -24,18 +24,27 @@ func Dominates(a, b []float64) bool {
 // equal ones the first stands for all.
 func Front(points [][]float64) []int {
 	var order, out []int
+	flat := true // in up to three dimensions
 	for i, p := range points {
-		if !slices.ContainsFunc(p, math.IsNaN) {
+		if flat = flat && len(p) == len(points[0]) && len(p) > 0 && len(p) <= 3; !slices.ContainsFunc(p, math.IsNaN) {
 			order = append(order, i)
 		}
 	}
 	// The largest come first, so that only those before a point can be as good.
 	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(points[b], points[a]) })
+	var before staircase
 	for _, i := range order {
 		p := points[i]
-		if !slices.ContainsFunc(out, func(k int) bool { return len(points[k]) == len(p) && Covers(points[k], p) }) {
-			out = append(out, i)
+		if flat {
+			x, y := p[min(1, len(p)-1)], p[len(p)-1]
+			if before.covers(x, y) {
+				continue
+			}
+			before.add(x, y)
+		} else if slices.ContainsFunc(out, func(k int) bool { return len(points[k]) == len(p) && Covers(points[k], p) }) {
+			continue
 		}
+		out = append(out, i)
 	}
 	slices.Sort(out)
 	return out
