@@ -152,6 +152,9 @@ func (d drawn) Batch(xs [][]float64, mean, _ []float64) {
 	}
 }
 
+// Ahead does nothing: a draw is quick anywhere.
+func (drawn) Ahead([][]float64) {}
+
 // thompson draws a function from the posterior of one of the models. It is maximized above best
 // and in logarithms, so that factors can be added to it.
 func thompson(a *ask, best float64, b *bounds, mode string) (part, error) {

@@ -198,6 +198,8 @@ func (s *chance) logAt(mu, variance float64) float64 {
 	return s.caution * acquisition.LogCDF((mu-s.limit)/math.Sqrt(variance+s.noise))
 }
 
+func (s *chance) ahead(xs [][]float64) { s.p.Ahead(xs) }
+
 // addLog returns the logarithm of the weight and, if grad is not nil, adds its
 // gradient.
 func (s *chance) addLog(x, grad []float64) float64 {

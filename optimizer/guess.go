@@ -104,6 +104,8 @@ func (g *guess) logs(xs [][]float64) []float64 {
 	return mapped(xs, func(x []float64) float64 { return g.addLog(x, nil) })
 }
 
+func (g *guess) ahead([][]float64) {}
+
 // addLog returns ln π(x) times the power and, if grad is not nil, adds its gradient.
 func (g *guess) addLog(x, grad []float64) float64 {
 	sum := 0.0

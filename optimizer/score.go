@@ -25,6 +25,8 @@ type part interface {
 	at(x, grad []float64) float64
 	// batch writes the values at xs.
 	batch(xs [][]float64, out []float64)
+	// ahead does at once what at many points at would do at each.
+	ahead(xs [][]float64)
 }
 
 // factor is what holds for every acquisition, in logarithms.
@@ -33,6 +35,7 @@ type factor interface {
 	addLog(x, grad []float64) float64
 	// logs returns what is added at many points.
 	logs(xs [][]float64) []float64
+	ahead(xs [][]float64)
 }
 
 // known are lists of points, with their values where nothing more is closed.
@@ -65,6 +68,16 @@ func (s *score) at(x, grad []float64) float64 {
 		v += f.addLog(x, grad)
 	}
 	return v
+}
+
+// ahead prepares gradients at xs.
+func (s *score) ahead(xs [][]float64) {
+	for _, p := range s.parts {
+		p.ahead(xs)
+	}
+	for _, f := range s.factors {
+		f.ahead(xs)
+	}
 }
 
 // batch writes the values at xs.
@@ -167,6 +180,7 @@ type posterior interface {
 	Predict(x []float64) (mean, variance float64)
 	PredictGrad(x, dmean, dvariance []float64) (mean, variance float64)
 	Batch(xs [][]float64, mean, variance []float64)
+	Ahead(xs [][]float64)
 }
 
 // modelPart is a pointwise acquisition of one model.
@@ -199,6 +213,8 @@ func (s *modelPart) at(x, grad []float64) float64 {
 	v.Chain(grad, dmu, dvar, dlo, dup)
 	return v.F
 }
+
+func (s *modelPart) ahead(xs [][]float64) { s.p.Ahead(xs) }
 
 func (s *modelPart) batch(xs [][]float64, out []float64) {
 	variance := make([]float64, len(xs))

@@ -45,9 +45,9 @@ func (a *ask) search(f *score, r region, rng *rand.Rand) []found {
 	values := evaluate(a.ctx, f, points)
 	starts := maximize.PickStarts(values, rng)
 	ends := make([]found, len(starts))
-	for k, i := range starts {
-		ends[k] = a.climb(f.at, r, points[i])
-	}
+	maximize.Together(len(ends), func(k int, f maximize.Func) {
+		ends[k] = a.climb(f, r, points[starts[k]])
+	}, f.at, f.ahead)
 	if a.dom.partial() && len(ends) > 0 {
 		best := slices.MaxFunc(ends, func(x, y found) int { return cmp.Compare(x.v, y.v) })
 		ends = append(ends, a.slide(f.at, r, best, rng))

@@ -195,6 +195,12 @@ func (f *volumeScore) at(x, grad []float64) float64 {
 	return f.value(mu, sigma, grad)
 }
 
+func (f *volumeScore) ahead(xs [][]float64) {
+	for _, p := range f.parts {
+		p.Ahead(xs)
+	}
+}
+
 // value is the score of a posterior; the gradients of the means and deviations are in dmu
 // and dsd.
 func (f *volumeScore) value(mu, sigma, grad []float64) float64 {

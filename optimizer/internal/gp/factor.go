@@ -234,6 +234,23 @@ func upperTimes(dst, w, x []float64) {
 	}
 }
 
+// bothTimes sets half to Wk and whole to WᵀWk at each of the points, for a lower triangular W, to the
+// digits of lowerTimes and upperTimes, and reads W once. The vectors are of newVector.
+func bothTimes(points []solved, w []float64) {
+	n, ld := len(points[0].k), padded(len(points[0].k))
+	for _, p := range points {
+		clear(p.whole[:ld])
+	}
+	for i := 0; i < n; i += 4 {
+		for _, p := range points {
+			y, long := p.half[i:i+4], i&^7+8
+			vector.Dots(y, w[i*ld:], ld, p.k[:long])
+			clear(y[min(n-i, 4):])
+			vector.AddRows(p.whole[:long], w[i*ld:], ld, y)
+		}
+	}
+}
+
 // The kernel works on scaled inputs z = x/ℓ, stored by dimension: cols[j][i] is
 // coordinate j of point i. Loops along i are independent and branch-free.
 

@@ -2,6 +2,7 @@ package maximize
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -62,4 +63,36 @@ func spread(values []float64, order []int) float64 {
 		return far
 	}
 	return 1
+}
+
+// Together makes n searches for maxima of f in turns: each goes on until it wants a gradient. Once all
+// that are left want one, ahead is told where, so that what these have in common can be done at once.
+func Together(n int, search func(k int, f Func), f Func, ahead func(points [][]float64)) {
+	var left []func() (point []float64, wants bool)
+	for k := range n {
+		next, stop := iter.Pull(func(yield func([]float64) bool) {
+			search(k, func(x, grad []float64) float64 {
+				if grad != nil {
+					yield(x)
+				}
+				return f(x, grad)
+			})
+		})
+		defer stop()
+		left = append(left, next)
+	}
+	for {
+		var points [][]float64
+		left = slices.DeleteFunc(left, func(next func() ([]float64, bool)) bool {
+			x, wants := next()
+			if wants {
+				points = append(points, x)
+			}
+			return !wants
+		})
+		if len(left) == 0 {
+			return
+		}
+		ahead(points)
+	}
 }

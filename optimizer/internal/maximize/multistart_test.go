@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer/internal/maximize"
@@ -51,5 +53,49 @@ func TestPickStarts(t *testing.T) {
 	}
 	if high, low := sum(80, 98), sum(40, 58); !(high > 2*low && low > 50) {
 		t.Errorf("%d from the better end and %d from the worse: not a soft choice", high, low)
+	}
+}
+
+// Searches in turns end where each would alone, and their gradients are wanted together.
+func TestTogether(t *testing.T) {
+	f := func(x, grad []float64) float64 {
+		if grad != nil {
+			grad[0], grad[1] = -2*(x[0]-0.3), -8*(x[1]-0.6)
+		}
+		return -(x[0]-0.3)*(x[0]-0.3) - 4*(x[1]-0.6)*(x[1]-0.6)
+	}
+	starts := [][]float64{{0, 0}, {1, 0.2}, {0.3, 0.6}}
+	search := func(k int, f maximize.Func) maximize.Result {
+		return maximize.New([]float64{0, 0}, []float64{1, 1}, maximize.Settings{}).Maximize(t.Context(), f, starts[k])
+	}
+	var got, want []maximize.Result
+	var first, known [][]float64
+	calls, most := 0, 0
+	ahead := func(points [][]float64) {
+		if calls++; calls == 1 {
+			first = slices.Clone(points)
+		}
+		known = known[:0]
+		for _, p := range points {
+			known = append(known, slices.Clone(p))
+		}
+	}
+	prepared := func(x, grad []float64) float64 {
+		if grad != nil && !slices.ContainsFunc(known, func(p []float64) bool { return slices.Equal(p, x) }) {
+			t.Errorf("a gradient at %v, of which nothing was said", x)
+		}
+		return f(x, grad)
+	}
+	got = make([]maximize.Result, len(starts))
+	maximize.Together(len(starts), func(k int, f maximize.Func) { got[k] = search(k, f) }, prepared, ahead)
+	for k := range starts {
+		want = append(want, search(k, f))
+		most = max(most, want[k].Evaluations)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("together %+v, alone %+v", got, want)
+	}
+	if len(first) != len(starts) || calls > most+1 {
+		t.Errorf("%d calls for %d evaluations of the longest, the first of %v", calls, most, first)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
 
-// What is left of other points, or of the model before the last observations, changes no digit.
-func TestWhatIsLeft(t *testing.T) {
+// What is prepared for several points, or is left of the model before the last observations, changes no digit.
+func TestAhead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	point := func() []float64 { return []float64{rng.Float64(), rng.Float64(), rng.Float64()} }
 	h := gp.Hyper{LogLengths: []float64{-0.5, 0, 0.5}, LogNoise: -9}
@@ -34,9 +34,10 @@ func TestWhatIsLeft(t *testing.T) {
 		}
 		for range 10 { // more than a block of the inverse
 			points := [][]float64{point(), point(), point()}
-			again, other := m.Predictor(), point()
+			together, other := m.Predictor(), point()
+			together.Ahead(points)
 			for _, p := range slices.Concat(points, [][]float64{other, points[0]}) {
-				got, grads := at(again, p)
+				got, grads := at(together, p)
 				fresh := gp.Fresh(m).Predictor()
 				want, wantGrads := at(fresh, p)
 				if got != want || !slices.Equal(grads, wantGrads) {
