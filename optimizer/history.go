@@ -76,8 +76,13 @@ func (h *history) add(o Observation) error {
 		h.raw = append(h.raw, o.Value())
 		h.over = append(h.over, o.violation())
 		h.trial = append(h.trial, o.Trial)
+		before, last := len(h.wild), len(h.raw)-1
 		h.y, h.wild = tamed(h.raw)
-		h.best = h.bestWhere(func(int) bool { return true })
+		if before > 0 || len(h.wild) > 0 {
+			h.best = h.bestWhere(func(int) bool { return true })
+		} else if h.best < 0 || h.better(last, h.best) {
+			h.best = last
+		}
 	case Failed:
 		if o.unexplained() {
 			h.failed = append(h.failed, p)
