@@ -21,7 +21,7 @@ func TestAnswerBesideAnEnd(t *testing.T) {
 		if err := st.Apply(study.Record{Event: study.Created{ID: "id", Config: c}}); err != nil {
 			t.Fatal(err)
 		}
-		l := &loop{study: &Study{state: st, running: map[int]*running{}, opts: Options{Log: slog.New(slog.DiscardHandler)}}, stopAsk: func() {}, asking: true, events: []study.Event{study.Finished{Trial: 1}}}
+		l := &loop{study: &Study{state: st, running: map[int]*attempt{}, opts: Options{Log: slog.New(slog.DiscardHandler)}}, stopAsk: func() {}, asking: true, events: []study.Event{study.Finished{Trial: 1}}}
 		a := asked{}
 		a.question.query.Trial, a.proposals = 2, []optimizer.Proposal{{Point: spaces.Point{0.5}}}
 		l.onAnswer(a)

@@ -21,7 +21,9 @@ type attempt struct {
 	trial  study.Trial
 	id     layout.AttemptID
 	key    string // study.State.Key
-	slot   int
+	// confirms says that it repeats a finished trial.
+	confirms bool
+	slot     int
 	// mayStart says that a command may be started in the slot, with hold open. What an
 	// earlier session has started holds its own.
 	mayStart bool
@@ -37,13 +39,17 @@ type attempt struct {
 	box *readingBox
 	// started is called when the command runs: rejoined if it was found running.
 	started func(rejoined bool)
+
+	// What follows is the loop's.
+	cancel context.CancelCauseFunc
+	begun  bool // its command runs
+	freed  int  // the loop's when it was launched
+	queued time.Time
+	cut    bool // the pruner has decided to stop it
 }
 
 // bindings are what the placeholders stand for.
 func (a *attempt) bindings() *command.Bindings {
-	if a.id.Trial == 0 {
-		return study.SetupBindings(a.study.layout, &a.config)
-	}
 	return study.TrialBindings(a.study.layout, &a.config, &a.trial, a.id.Attempt, a.slot)
 }
 
@@ -154,7 +160,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 			return o
 		}
 	}
-	if confirms := a.trial.Done(); !a.mayStart || resumed && confirms {
+	if !a.mayStart || resumed && a.confirms {
 		return outcome{unstarted: true}
 	}
 	if a.unsafe {

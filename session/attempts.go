@@ -25,35 +25,35 @@ func (l *loop) launch(id layout.AttemptID) {
 	delete(l.sharing.granted, slot)
 	l.taken[slot]++
 	l.study.opts.Log.Debug("launch", "trial", id.Trial, "attempt", id.Attempt, "slot", slot)
-	a := &attempt{study: l.study, config: l.study.state.Config, id: id, slot: slot, mayStart: mayStart, hold: hold, kill: l.kill}
 	ctx, cancel := context.WithCancelCause(l.base)
-	r := &running{attempt: a, cancel: cancel, freed: l.freed, queued: time.Now()}
-	a.started = func(rejoined bool) { l.send(func() { l.onStart(r, rejoined) }) }
+	r := &attempt{study: l.study, config: l.study.state.Config, id: id, slot: slot, mayStart: mayStart, hold: hold, kill: l.kill,
+		cancel: cancel, freed: l.freed, queued: time.Now()}
+	r.started = func(rejoined bool) { l.send(func() { l.onStart(r, rejoined) }) }
 	l.study.running[id.Trial] = r
-	a.key = l.study.state.Key(nil)
+	r.key = l.study.state.Key(nil)
 	if id.Trial > 0 {
-		a.trial = *l.study.state.Trials[id.Trial-1]
-		a.key = l.study.state.Key(&a.trial)
-		if r.confirms = a.trial.Done(); !r.confirms {
-			a.unsafe, a.box = !l.study.state.MayRun(&a.trial), newBox(&a.config, &a.trial, id.Attempt)
-			a.box.notify = func() { l.send(func() { l.collect(r, false) }) }
+		r.trial = *l.study.state.Trials[id.Trial-1]
+		r.key = l.study.state.Key(&r.trial)
+		if r.confirms = r.trial.Done(); !r.confirms {
+			r.unsafe, r.box = !l.study.state.MayRun(&r.trial), newBox(&r.config, &r.trial, id.Attempt)
+			r.box.notify = func() { l.send(func() { l.collect(r, false) }) }
 		}
 	}
 	_, left := l.left[id.Trial]
 	delete(l.left, id.Trial)
-	if cut := a.trial.Cut; cut != nil && cut.Attempt == id.Attempt {
+	if cut := r.trial.Cut; cut != nil && cut.Attempt == id.Attempt {
 		r.cut = true // decided by an earlier session
 	}
 	if l.stop >= StopRunning {
-		r.end(errStopped)
+		r.cancel(errStopped)
 	}
 	go func() {
-		o := a.outcomeOf(ctx, left)
+		o := r.outcomeOf(ctx, left)
 		l.send(func() { l.onEnd(r, o) })
 	}()
 }
 
-func (l *loop) onStart(r *running, rejoined bool) {
+func (l *loop) onStart(r *attempt, rejoined bool) {
 	if l.study.running[r.id.Trial] != r {
 		return // it has ended
 	}
@@ -72,7 +72,7 @@ func (l *loop) onStart(r *running, rejoined bool) {
 const lostInARow = 16
 
 // onEnd decides what follows from the end of an attempt.
-func (l *loop) onEnd(r *running, o outcome) {
+func (l *loop) onEnd(r *attempt, o outcome) {
 	id := r.id
 	delete(l.study.running, id.Trial)
 	if r.box != nil { // what is left stops nothing any more, but others are compared with it
@@ -118,7 +118,7 @@ func (l *loop) onEnd(r *running, o outcome) {
 // another attempt runs that may give back what is short, or has ended since r was
 // launched. Attempts that are only being started count for nothing: they may wait
 // for the same, and then all would wait for each other.
-func (l *loop) mayPass(r *running) bool {
+func (l *loop) mayPass(r *attempt) bool {
 	for _, other := range l.study.running {
 		if other.begun {
 			return true
@@ -128,7 +128,7 @@ func (l *loop) mayPass(r *running) bool {
 }
 
 // trialEnded records the end of an attempt: the trial's, or that of one of several attempts.
-func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
+func (l *loop) trialEnded(t *study.Trial, r *attempt, o outcome) {
 	if t.Cut != nil && t.Cut.Attempt == r.id.Attempt && o.failure != nil && (o.failure.Kind.Blameless() || o.byOthers) {
 		o = prunedOutcome(&l.study.state.Config, t.Cut, o)
 	}

@@ -93,20 +93,7 @@ func (l *loop) takeUp() {
 	}
 }
 
-// running is an attempt under way.
-type running struct {
-	*attempt
-	cancel  context.CancelCauseFunc
-	stopped error // why lbotune asked it to end, nil if it did not
-	begun   bool  // its command runs
-	freed   int   // the loop's when it was launched
-	queued  time.Time
-
-	confirms bool // it repeats a finished trial
-	cut      bool // the pruner has decided to stop it
-}
-
-// Reasons for which lbotune asks an attempt to end.
+// Reasons for which lbotune asks an attempt to end, of which the first counts.
 var (
 	errStopped = errors.New("stopped together with lbotune")
 	errPruned  = errors.New("stopped early")
@@ -132,13 +119,6 @@ func (l *loop) halted() bool { return l.stop > 0 || l.fatal != nil }
 
 // over reports whether no trial is asked for any more.
 func (l *loop) over() bool { return l.halted() || l.ending != nil }
-
-func (r *running) end(why error) {
-	if r.stopped == nil {
-		r.stopped = why
-		r.cancel(why)
-	}
-}
 
 // Stop asks a running study to stop, more urgently with each step.
 type Stop int
@@ -174,7 +154,7 @@ func (l *loop) stopAt(step Stop) {
 	}
 	if step >= StopRunning {
 		for _, r := range l.study.running {
-			r.end(errStopped) // unless it was asked before
+			r.cancel(errStopped)
 		}
 	}
 	if step >= StopNow {

@@ -48,7 +48,7 @@ func (s *Study) watch(calls []study.Watched, readings bool) {
 
 // collect takes what a running attempt has printed since, and decides. A broken limit
 // always waits: a program may print all it has as it ends. Settled says that it has waited.
-func (l *loop) collect(r *running, settled bool) {
+func (l *loop) collect(r *attempt, settled bool) {
 	if l.study.running[r.id.Trial] != r {
 		return // it has ended
 	}
@@ -67,7 +67,7 @@ func (l *loop) collect(r *running, settled bool) {
 
 // judge gives the pruner the readings of an attempt, and keeps those that others are
 // compared with. As long as the attempt runs, the pruner may stop it.
-func (l *loop) judge(r *running, batch []study.Reading, runs bool) {
+func (l *loop) judge(r *attempt, batch []study.Reading, runs bool) {
 	if r.cut {
 		return
 	}
@@ -107,7 +107,7 @@ const settling = time.Second
 
 // empty empties the box of an attempt: it records the measurements, and returns
 // the readings for the pruner, and the limit that is broken, if one is.
-func (l *loop) empty(r *running, settled bool) (readings []study.Reading, breach *study.Cut, later bool) {
+func (l *loop) empty(r *attempt, settled bool) (readings []study.Reading, breach *study.Cut, later bool) {
 	readings, measurements, breach, later := r.box.take(settled)
 	for _, m := range measurements {
 		l.study.opts.Log.Log(l.base, levelTrace, "reading", "trial", r.id.Trial, "attempt", r.id.Attempt, "step", m.Step, "metrics", m.Metrics)

@@ -89,7 +89,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
 		}
 		for _, r := range l.study.running {
 			if r.cut {
-				r.end(errPruned)
+				r.cancel(errPruned)
 			}
 		}
 		l.share()
@@ -213,10 +213,7 @@ func (l *loop) close() (goesOn bool, err error) {
 	if l.stop == StopHere {
 		return false, nil
 	}
-	if err := l.study.commit(*end); err != nil {
-		return false, unsaved(err, nil)
-	}
-	return false, nil
+	return false, unsaved(l.study.commit(*end), nil)
 }
 
 // onAnswer makes a trial of the optimizer's answer.

@@ -65,7 +65,7 @@ type Study struct {
 	patterns []*parser.Pattern   // of the metrics
 	opt      optimizer.Optimizer // nil if it must be made anew, since nobody knows what it knows or whether it is idle
 	told     int                 // finished trials that the optimizer knows
-	running  map[int]*running    // attempts under way, by trial; 0 is the setup command
+	running  map[int]*attempt    // attempts under way, by trial; 0 is the setup command
 	earlier  []study.Earlier     // what was read of earlier studies and is not recorded yet
 	pruner   *pruner.Pruner      // nil if there is none, or nobody has needed it yet
 	watched  int                 // of state.Watched, what the pruner knows

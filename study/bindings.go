@@ -19,22 +19,20 @@ func checkpoint(l layout.Study, c *Config, t *Trial) string {
 	return filepath.Join(l.Trial(t.first().Number), "checkpoint-"+t.checkpointKey(c)[:8])
 }
 
-// SetupBindings are those of the setup command.
-func SetupBindings(l layout.Study, c *Config) *command.Bindings {
-	return &command.Bindings{Study: string(l), Seed: c.Seed}
-}
-
 // RenderSetup returns the setup command as it would run.
 func (c *Config) RenderSetup(l layout.Study) string {
-	r, err := command.Command{Shell: c.Setup}.Render(SetupBindings(l, c))
+	r, err := command.Command{Shell: c.Setup}.Render(TrialBindings(l, c, &Trial{}, 0, 0))
 	if err != nil {
 		return c.Setup
 	}
 	return r.Shell
 }
 
-// TrialBindings are those of an attempt at a trial in a slot.
+// TrialBindings are those of an attempt at a trial in a slot; trial 0 is the setup command.
 func TrialBindings(l layout.Study, c *Config, t *Trial, attempt, slot int) *command.Bindings {
+	if t.Number == 0 {
+		return &command.Bindings{Study: string(l), Seed: c.Seed}
+	}
 	dir := l.Attempt(layout.AttemptID{Trial: t.Number, Attempt: attempt})
 	return &command.Bindings{
 		Study: string(l), Trial: t.Number, Attempt: attempt, Slot: slot,

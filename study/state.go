@@ -271,8 +271,8 @@ type Update struct {
 // Update is what an observer is shown of a record that is part of the state.
 func (s *State) Update(r Record) Update {
 	u := Update{Record: r, Finished: len(s.Order), Proposed: len(s.Trials), Better: s.best != nil && s.sinceBest == 0}
-	if e, ok := r.Event.(ofTrial); ok && e.trial() > 0 && e.trial() <= len(s.Trials) {
-		u.Trial = *s.Trials[e.trial()-1]
+	if n, _ := number(r.Event, "Trial"); n > 0 && n <= len(s.Trials) {
+		u.Trial = *s.Trials[n-1]
 		u.Trial.Attempts = slices.Clone(u.Trial.Attempts) // which the next event may change
 	}
 	if b := s.best; b != nil { // the best value: means come last
