@@ -127,6 +127,31 @@ func TestConfirmAfterAnExclusion(t *testing.T) {
 	})
 }
 
+// So it does where all runs have failed that were to confirm the one that was taken out.
+func TestConfirmAfterAFailedOne(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Run.Confirm, c.Budget.Trials = 2, 5
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			if id := strings.Split(job.ID, "/"); id[1] == "1" && id[2] != "1" {
+				return ending{exit: runner.Exit{Code: 3}}
+			}
+			return ending{stdout: "loss=" + strings.Split(job.ID, "/")[1] + "\n"}
+		}}
+		st, err := finish(t, dir, &c, f)
+		if err != nil || st.Trials[0].ConfirmFailures != 2 || len(st.Confirmations()) != 2 {
+			t.Fatalf("%v, %d runs of trial 1 have failed, %d confirmed", err, st.Trials[0].ConfirmFailures, len(st.Confirmations()))
+		}
+		take := func(s *session.Study) error { return s.Do(study.Request{Action: study.ActionExclude, Trial: 1}) }
+		if err := session.Edit(nil, session.Options{Dir: dir}, take); err != nil {
+			t.Fatal(err)
+		}
+		if st, err = finish(t, dir, &c, f); err != nil || len(st.Confirmations()) != 3 || !st.Ended() {
+			t.Errorf("%v, %d confirmed without trial 1", err, len(st.Confirmations()))
+		}
+	})
+}
+
 // A confirmed trial that a changed range leaves outside is not the best.
 func TestConfirmedOutside(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {

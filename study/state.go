@@ -123,7 +123,7 @@ func (s *State) replaces() bool {
 		return slices.Contains(s.without, t) || slices.Contains(s.Order[s.closedAt:], t.Number)
 	}
 	return len(waiting) > 0 && (slices.ContainsFunc(waiting, late) ||
-		slices.ContainsFunc(s.excluded(), func(t *Trial) bool { return s.outSince(t) && len(t.Confirms) > 0 }))
+		slices.ContainsFunc(s.excluded(), func(t *Trial) bool { return s.outSince(t) && len(t.Confirms)+t.ConfirmFailures > 0 }))
 }
 
 // Holds reports whether what the optimizer noted of the objective as it proposed a trial still holds:
