@@ -103,6 +103,38 @@ func writeStudy(t *testing.T, dir string, first study.Created, trials int) {
 	}
 }
 
+// A replay of records that contradict each other says so.
+func TestReplayContradiction(t *testing.T) {
+	first := study.Created{ID: "0123456789abcdef", Fingerprint: "0123456789abcdef", Config: config()}
+	for want, events := range map[string][]study.Event{
+		"told, but 0 finished":           {first, proposedAfter(9)},
+		"the first and the only one":     {proposedAfter(0)},
+		"-1 trials told, but 0 finished": {first, proposedAfter(-1)},
+	} {
+		dir := t.TempDir()
+		j, err := journal.Create(layout.Study(dir).Journal(), study.Record{Event: events[0]})
+		for _, e := range events[1:] {
+			if err == nil {
+				_, err = j.Append(study.Record{Event: e})
+			}
+		}
+		if err == nil {
+			err = j.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := session.Replay(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+}
+
+func proposedAfter(told int) study.Event {
+	return study.Proposed{Trial: 1, Told: told, Pending: []int{}, Origin: optimizer.OriginInitial,
+		Values: spaces.Values{{Name: "x", Value: spaces.Float(0.5)}, {Name: "n", Value: spaces.Int(1)}}}
+}
+
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)

@@ -64,6 +64,9 @@ func (r *replay) before(ctx context.Context, e study.Event) error {
 		// Then there is a new optimizer, which is told nothing of what is excluded.
 		r.opt, r.told = nil, 0
 	case study.Proposed:
+		if r.state.Search == nil || e.Told > len(r.state.Order) {
+			return nil // the state will say what is wrong
+		}
 		if e.Origin == optimizer.OriginGiven || e.Origin == optimizer.OriginDefault || e.Continues > 0 {
 			r.out.Given++
 			return nil
