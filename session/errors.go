@@ -33,15 +33,11 @@ var ErrSpent = errors.New("the budget is spent")
 // ErrClosed means that the study was closed before.
 var ErrClosed = errors.New("the study is closed")
 
-// uncountedError says how many trials succeeded of which none counts.
-type uncountedError int
+// noSuccess is an ErrNoSuccess in other words.
+type noSuccess string
 
-func (e uncountedError) Error() string {
-	return fmt.Sprintf("no trial counts: %d succeeded, all excluded or out of range", int(e))
-}
-
-// Unwrap makes it an ErrNoSuccess.
-func (uncountedError) Unwrap() error { return ErrNoSuccess }
+func (e noSuccess) Error() string { return string(e) }
+func (noSuccess) Unwrap() error   { return ErrNoSuccess }
 
 // A SetupError says that the setup command failed; nothing else was started.
 type SetupError struct {
@@ -72,7 +68,7 @@ func Judge(st *study.State) error {
 	case st.Unsafe() != "":
 		return &UnsafeError{errors.New(st.Unsafe())}
 	case b == nil && st.Count(optimizer.Succeeded) > 0:
-		return uncountedError(st.Count(optimizer.Succeeded))
+		return noSuccess(fmt.Sprintf("no trial counts: %d succeeded, all excluded or out of range", st.Count(optimizer.Succeeded)))
 	case b == nil:
 		for _, n := range slices.Backward(st.Order) {
 			if f := st.Trials[n-1].Failure; f != nil { // the last one's reason stands for all

@@ -175,19 +175,10 @@ func (s *State) joins(t *Trial) bool {
 	if len(r.front) == 0 || over < r.violation {
 		*r = rivals{violation: over}
 	}
-	if over > r.violation || slices.ContainsFunc(r.front, func(u rival) bool { return noBetter(v, u.values) }) {
+	if over > r.violation || slices.ContainsFunc(r.front, func(u rival) bool { return pareto.Covers(u.values, v) }) {
 		return false
 	}
-	r.front = append(slices.DeleteFunc(r.front, func(u rival) bool { return noBetter(u.values, v) }), rival{t, v})
-	return true
-}
-
-func noBetter(a, b []float64) bool {
-	for j := range a {
-		if a[j] > b[j] {
-			return false
-		}
-	}
+	r.front = append(slices.DeleteFunc(r.front, func(u rival) bool { return pareto.Covers(v, u.values) }), rival{t, v})
 	return true
 }
 

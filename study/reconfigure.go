@@ -196,9 +196,7 @@ func changedParams(was, now Config) []string {
 		if p.Kind != q.Kind {
 			out = append(out, fmt.Sprintf("type of %s: was %s, is %s", p.Name, p.Kind, q.Kind))
 		}
-		if p.When != q.When {
-			out = append(out, fmt.Sprintf("when of %s: was %s, is %s", p.Name, brief(p.When), brief(q.When)))
-		}
+		out = append(out, differs("when of "+p.Name, p.When, q.When)...)
 	}
 	for _, p := range added(was, now) {
 		if !p.Default.IsValid() {

@@ -42,7 +42,7 @@ type State struct {
 	Closed *Closed
 	Notes  []Noted
 	// Search is what the optimizer sees of the space.
-	Search *Search
+	Search *view
 	// Refuted says which trials disprove the stated Lipschitz constant of the objective, from
 	// which nothing follows then; empty if none do.
 	Refuted string
