@@ -14,7 +14,7 @@ const (
 	apart  = "apart"
 	either = "either"
 
-	unproven  = "weaker: docs/safety.md: is not run again where nothing shows any more that it is safe: it fails"
+	unproven  = "weaker: docs/safety.md: is run again only if it is still known to be safe"
 	counted   = "test: bench/suites/bands_test.go TestBandsHold"
 	uncounted = "weaker: docs/reliability.md: beside the other settings nobody has counted"
 )
@@ -161,7 +161,7 @@ var settings = []setting{
 		s.set("budget", "enqueued", "0.5")
 		s.steps("enqueue")
 	},
-		cells: simulated(cells{safe: "weaker: docs/safety.md: Outside of the promise are values that you", interval: apart})},
+		cells: simulated(cells{safe: "weaker: docs/safety.md: The promise does not cover values that you", interval: apart})},
 
 	{name: "workers", keys: []string{"run.workers"}, draw: func(s *simSheet) {
 		s.set("run", "workers", fmt.Sprint(2+s.rng.IntN(3)))
@@ -241,7 +241,7 @@ var settings = []setting{
 		},
 		cells: simulated(cells{interval: uncounted})},
 	{name: "noise", keys: []string{"optimizer.noise"}, real: true, draw: on("optimizer", "noise", "0.1"),
-		cells: simulated(cells{safe: "weaker: docs/safety.md: What was measured is believed: if the metric varies by ±0.1 from run to run", early: "weaker: docs/pruning.md: the noise of a reading belongs to the slope", best: "weaker: docs/constraints.md: A limited metric that differs from run to run lets through the trial whose value was the luckiest", gap: "weaker: docs/lbo.md: Noise is no part of what is promised", interval: "test: optimizer/recommend_test.go TestRecommendedIntervalHolds"})},
+		cells: simulated(cells{safe: "weaker: docs/safety.md: lbotune believes what was measured: if the metric varies by ±0.1 from run to run", early: "weaker: docs/pruning.md: the noise of a reading belongs to the slope", best: "weaker: docs/constraints.md: A limited metric that differs from run to run lets through the trial whose value was the luckiest", gap: "weaker: docs/lbo.md: Noise is no part of what is promised", interval: "test: optimizer/recommend_test.go TestRecommendedIntervalHolds"})},
 	{name: "warm start, related", keys: []string{"warm_start"}, real: true, draw: warm("false"),
 		cells: simulated(cells{best: "refused: cannot stand beside constraints", interval: uncounted})},
 	{name: "warm start, same", real: true, draw: warm("true"),
@@ -282,7 +282,7 @@ var settings = []setting{
 			secret: "weaker: docs/security.md: no test looks for secrets in what Slurm keeps", left: "test: runner/slurm/verdict_test.go TestDeleted"}},
 
 	{name: "enqueue", draw: befalls("enqueue"),
-		cells: simulated(cells{safe: "weaker: docs/safety.md: Outside of the promise are values that you", interval: uncounted})},
+		cells: simulated(cells{safe: "weaker: docs/safety.md: The promise does not cover values that you", interval: uncounted})},
 	{name: "exclude", draw: befalls("exclude", "include"),
 		cells: simulated(cells{blame: unproven, interval: uncounted})},
 	{name: "rerun", draw: func(s *simSheet) {
@@ -291,7 +291,7 @@ var settings = []setting{
 	},
 		cells: simulated(cells{interval: apart})},
 	{name: "requests while it runs", draw: befalls("steer"),
-		cells: simulated(cells{blame: unproven, safe: "weaker: docs/safety.md: Outside of the promise are values that you", interval: uncounted})},
+		cells: simulated(cells{blame: unproven, safe: "weaker: docs/safety.md: The promise does not cover values that you", interval: uncounted})},
 	{name: "note", draw: befalls("note"),
 		cells: simulated(cells{interval: apart})},
 	{name: "changed spec", draw: befalls("respec"),
