@@ -51,7 +51,7 @@ var floors = map[string]place{
 	"optimizer/internal/gp":          {2, []string{"optimizer/internal/maximize", "optimizer/internal/vector"}},
 	"optimizer/internal/lipschitz":   {2, []string{"optimizer/internal/vector"}},
 	"optimizer/internal/maximize":    {2, nil},
-	"optimizer/internal/quadratic":   {2, []string{"optimizer/internal/maximize"}},
+	"optimizer/internal/quadratic":   {2, []string{"optimizer/internal/maximize", "spaces"}},
 	"optimizer/internal/sobol":       {2, nil},
 	"optimizer/internal/vector":      {2, nil},
 	"optimizer/internal/warp":        {2, nil},

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"reflect"
 	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -275,18 +274,28 @@ func (ConfigChanged) kind() kind { return "config" }
 func (Refused) kind() kind       { return "refused" }
 func (Closed) kind() kind        { return "closed" }
 
-// number is what an event's field of that name holds, if it has one: the Trial or the Slot that it is about.
-func number(e Event, field string) (n int, has bool) {
-	if f := reflect.ValueOf(e).FieldByName(field); f.IsValid() {
-		return int(f.Int()), true
-	}
-	return 0, false
-}
+// ofTrial is an event that is about a trial; 0 is none.
+type ofTrial interface{ trial() int }
 
-// answers is the id of the request that an event answers, empty if it answers none.
-func answers(e Event) string {
-	if f := reflect.ValueOf(e).FieldByName("Request"); f.IsValid() {
-		return f.String()
-	}
-	return ""
-}
+func (e Proposed) trial() int  { return e.Trial }
+func (e Started) trial() int   { return e.Trial }
+func (e Measured) trial() int  { return e.Trial }
+func (e Readings) trial() int  { return e.Trial }
+func (e Cut) trial() int       { return e.Trial }
+func (e Ended) trial() int     { return e.Trial }
+func (e Finished) trial() int  { return e.Trial }
+func (e Confirmed) trial() int { return e.Trial }
+func (e Excluded) trial() int  { return e.Trial }
+func (e Included) trial() int  { return e.Trial }
+func (e Noted) trial() int     { return e.Trial }
+
+// answer is an event that may answer a request; the id is empty if it answers none. A request
+// that is refused has a reason.
+type answer interface{ answers() (id, refused string) }
+
+func (e Enqueued) answers() (id, refused string)      { return e.Request, "" }
+func (e Excluded) answers() (id, refused string)      { return e.Request, "" }
+func (e Included) answers() (id, refused string)      { return e.Request, "" }
+func (e Noted) answers() (id, refused string)         { return e.Request, "" }
+func (e ConfigChanged) answers() (id, refused string) { return e.Request, "" }
+func (e Refused) answers() (id, refused string)       { return e.Request, e.Why }

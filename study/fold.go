@@ -27,9 +27,10 @@ func (s *State) Apply(r Record) error {
 	if err != nil {
 		return fmt.Errorf("%s record: %w", r.Event.kind(), err)
 	}
-	if id := answers(r.Event); id != "" {
-		refused, _ := r.Event.(Refused)
-		s.answered[id] = refused.Why
+	if a, ok := r.Event.(answer); ok {
+		if id, refused := a.answers(); id != "" {
+			s.answered[id] = refused
+		}
 	}
 	elapsed := max(s.Elapsed, r.Elapsed)
 	s.SlotTime += time.Duration(slots) * (elapsed - s.Elapsed)
@@ -40,14 +41,22 @@ func (s *State) Apply(r Record) error {
 
 // unsound says what of an event could be of no study, whatever came before it.
 func (s *State) unsound(e Event) error {
-	var readings []Reading
+	slot, readings := 0, []Reading(nil)
 	switch e := e.(type) {
+	case Started:
+		slot = e.Slot
+	case Ended:
+		slot = e.Slot
+	case Finished:
+		slot = e.Slot
+	case Confirmed:
+		slot = e.Slot
 	case Readings:
 		readings = e.Readings
 	case Cut:
 		readings = []Reading{e.Reading}
 	}
-	if slot, _ := number(e, "Slot"); slot < 0 {
+	if slot < 0 {
 		return fmt.Errorf("slot %d", slot)
 	}
 	for _, r := range readings {
@@ -137,15 +146,12 @@ func (s *State) apply(r Record) error {
 
 // subject is the trial that an event is about which must be there already, if it is about one.
 func (s *State) subject(e Event) (*Trial, error) {
-	n, about := number(e, "Trial")
-	switch e.(type) {
+	switch e := e.(type) {
 	case Proposed, Noted:
-		about = false
+	case ofTrial:
+		return s.Trial(e.trial())
 	}
-	if !about {
-		return nil, nil
-	}
-	return s.Trial(n)
+	return nil, nil
 }
 
 func (s *State) created(e Created, at time.Time) error {

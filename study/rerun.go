@@ -20,6 +20,8 @@ type Rerun struct {
 
 func (Rerun) kind() kind { return "rerun" }
 
+func (e Rerun) answers() (id, refused string) { return e.Request, "" }
+
 func (s *State) rerun(e Rerun) error {
 	if err := s.mayRerunAll(e.Trials); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 type rungsOf struct{ state *State }
 
 func ladder(n int) rungsOf {
-	s := &State{Config: Config{Metrics: []Metric{{Name: "score", Direction: Maximize}}}, Search: &view{resource: "epochs"}}
+	s := &State{Config: Config{Metrics: []Metric{{Name: "score", Direction: Maximize}}}, Search: &Search{resource: "epochs"}}
 	for k := range n {
 		s.Search.rungs = append(s.Search.rungs, k+1)
 	}

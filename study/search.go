@@ -18,9 +18,9 @@ import (
 // from all of them: it sees the resource as one more parameter, that counts rungs.
 // What it proposes for it is not followed.
 
-// view translates between the values of trials and the space that the
+// Search translates between the values of trials and the space that the
 // optimizer searches. The two differ by the resource, if there is one.
-type view struct {
+type Search struct {
 	Space *spaces.Space
 	// Settings are those of the optimizer. With a resource the first proposals are cheap, and
 	// unless the config says how many of them there are, there are η times as many.
@@ -35,7 +35,7 @@ type view struct {
 
 // spaces returns the space of trials' values and the optimizer's view of it. A
 // resource without rungs, of which a session complains, is a parameter like others.
-func (c *Config) spaces() (*spaces.Space, *view, error) {
+func (c *Config) spaces() (*spaces.Space, *Search, error) {
 	if err := c.checkMetrics(); err != nil {
 		return nil, nil, err
 	}
@@ -48,14 +48,14 @@ func (c *Config) spaces() (*spaces.Space, *view, error) {
 		return nil, nil, err
 	}
 	if searchErr != nil {
-		search = &view{Space: space, Settings: c.Optimizer, Model: c.Optimizer}
+		search = &Search{Space: space, Settings: c.Optimizer, Model: c.Optimizer}
 	}
 	return space, search, nil
 }
 
 // Search returns the optimizer's view of the parameters.
-func (c *Config) Search() (*view, error) {
-	s := &view{Settings: c.Optimizer}
+func (c *Config) Search() (*Search, error) {
+	s := &Search{Settings: c.Optimizer}
 	if c.Safety != nil {
 		s.Settings.SafetyConstant = c.Safety.Constant
 	}
@@ -97,17 +97,17 @@ func (c *Config) rungs() ([]int, error) {
 
 // Decode returns what a trial is run with that the optimizer proposes: the
 // resource is that of the first rung.
-func (s *view) Decode(p spaces.Point) spaces.Values { return s.on(0, s.Space.Decode(p)) }
+func (s *Search) Decode(p spaces.Point) spaces.Values { return s.on(0, s.Space.Decode(p)) }
 
 // Default returns what the first trial is run with, if the parameters say what their
 // values are today, and false if none does.
-func (s *view) Default(space *spaces.Space) (spaces.Values, bool) {
+func (s *Search) Default(space *spaces.Space) (spaces.Values, bool) {
 	v, known := space.Default()
 	return s.upwards(v), known
 }
 
 // Encode returns the optimizer's point of a trial's values.
-func (s *view) Encode(v spaces.Values) (spaces.Point, error) {
+func (s *Search) Encode(v spaces.Values) (spaces.Point, error) {
 	if s.resource == "" {
 		return s.Space.Encode(v)
 	}
@@ -119,7 +119,7 @@ func (s *view) Encode(v spaces.Values) (spaces.Point, error) {
 }
 
 // on returns the values with the resource of a rung.
-func (s *view) on(rung int, v spaces.Values) spaces.Values {
+func (s *Search) on(rung int, v spaces.Values) spaces.Values {
 	if s.resource == "" {
 		return v
 	}
@@ -127,7 +127,7 @@ func (s *view) on(rung int, v spaces.Values) spaces.Values {
 }
 
 // rung is that of the values, -1 if their resource is of none.
-func (s *view) rung(v spaces.Values) int {
+func (s *Search) rung(v spaces.Values) int {
 	amount, _ := v.Get(s.resource)
 	n, _ := amount.Any().(int64)
 	return slices.Index(s.rungs, int(n))
@@ -135,7 +135,7 @@ func (s *view) rung(v spaces.Values) int {
 
 // upwards returns values with the resource of the first rung that has at least as
 // much, the last one if none has.
-func (s *view) upwards(v spaces.Values) spaces.Values {
+func (s *Search) upwards(v spaces.Values) spaces.Values {
 	amount, ok := v.Get(s.resource)
 	if !ok {
 		return v
@@ -149,10 +149,10 @@ func (s *view) upwards(v spaces.Values) spaces.Values {
 }
 
 // top is the rung that has all of the resource.
-func (s *view) top() int { return len(s.rungs) - 1 }
+func (s *Search) top() int { return len(s.rungs) - 1 }
 
 // Partial says which part of the resource values have that do not have all of it; empty if they do.
-func (s *view) Partial(v spaces.Values) string {
+func (s *Search) Partial(v spaces.Values) string {
 	rung := s.rung(v)
 	if s.resource == "" || rung >= s.top() {
 		return ""

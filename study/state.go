@@ -42,7 +42,7 @@ type State struct {
 	Closed *Closed
 	Notes  []Noted
 	// Search is what the optimizer sees of the space.
-	Search *view
+	Search *Search
 	// Refuted says which trials disprove the stated Lipschitz constant of the objective, from
 	// which nothing follows then; empty if none do.
 	Refuted string
@@ -271,8 +271,8 @@ type Update struct {
 // Update is what an observer is shown of a record that is part of the state.
 func (s *State) Update(r Record) Update {
 	u := Update{Record: r, Finished: len(s.Order), Proposed: len(s.Trials), Better: s.best != nil && s.sinceBest == 0}
-	if n, _ := number(r.Event, "Trial"); n > 0 && n <= len(s.Trials) {
-		u.Trial = *s.Trials[n-1]
+	if e, ok := r.Event.(ofTrial); ok && e.trial() > 0 && e.trial() <= len(s.Trials) {
+		u.Trial = *s.Trials[e.trial()-1]
 		u.Trial.Attempts = slices.Clone(u.Trial.Attempts) // which the next event may change
 	}
 	if b := s.best; b != nil { // the best value: means come last

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -274,6 +273,20 @@ func (s *scanner) keep(part []byte) {
 
 // seek makes the line at offset the next, read from the file again.
 func (s *scanner) seek(offset int64) {
-	s.in.Reset(io.NewSectionReader(s.r, offset, math.MaxInt64))
+	s.in.Reset(&onward{s.r, offset})
 	s.offset, s.over = offset, false
+}
+
+// onward reads from an offset to where nothing more is to be had: a writer may have gone on.
+type onward struct {
+	r  io.ReaderAt
+	at int64
+}
+
+func (o *onward) Read(p []byte) (int, error) {
+	n, err := o.r.ReadAt(p, o.at)
+	if o.at += int64(n); n > 0 {
+		err = nil
+	}
+	return n, err
 }

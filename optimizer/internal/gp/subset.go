@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/lbotune/lbotune/optimizer/internal/sobol"
 )
 
 // Subset chooses m of the points for a model of bounded size and returns their
@@ -75,5 +73,11 @@ func Subset(x [][]float64, y []float64, m int, scale []float64) []int {
 	return chosen
 }
 
-// scramble is a bijection of the integers without visible order.
-func scramble(i int) uint64 { return sobol.Mix(uint64(i) * sobol.Golden) }
+// scramble is a bijection of the integers without visible order (the finaliser
+// of SplitMix64: Steele, Lea and Flood, 2014).
+func scramble(i int) uint64 {
+	z := uint64(i) * 0x9e3779b97f4a7c15
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb
+	return z ^ (z >> 31)
+}
