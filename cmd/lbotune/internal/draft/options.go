@@ -351,7 +351,11 @@ func isNumber(word string) bool {
 func (g *guesser) example() (flag, of string) {
 	for _, h := range g.listed {
 		flag := h.flags[len(h.flags)-1]
-		if first, _, _ := strings.Cut(h.text, " "); first != "" && (strings.ToUpper(first) == first || strings.ContainsAny(first[:1], "<=")) {
+		_, text, short := strings.Cut(h.text, flag) // -r RATE, --rate RATE
+		if !short {
+			text = h.text
+		}
+		if first := append(strings.Fields(text), "")[0]; first != "" && (strings.ToUpper(first) == first || strings.ContainsAny(first[:1], "<=")) {
 			return flag, fmt.Sprintf(" --help lists %s %s.", flag, first)
 		}
 	}
