@@ -60,8 +60,11 @@ func inDir(run func(ctx context.Context, dir string, args []string) error) func(
 // a spec is begun.
 func hintStudy(arg string, err error) error {
 	var damage *journal.CorruptError
+	_, missing := os.Stat(arg)
 	switch {
 	case hintOf(err) != "": // its own
+	case errors.Is(err, study.ErrNoStudy) && strings.HasSuffix(arg, ".toml") && missing != nil:
+		return asUsage(missing)
 	case errors.Is(err, study.ErrNoStudy) && strings.HasSuffix(arg, ".toml"):
 		return hinted(err, "lbotune run "+word(arg)+" begins it")
 	case errors.As(err, &damage) && damage.Sealed:

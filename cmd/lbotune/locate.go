@@ -34,7 +34,8 @@ func studyDir(arg string) (string, error) {
 	case err == nil && info.Mode().IsRegular(), strings.HasSuffix(arg, ".toml"):
 		return layout.DirFor(arg), nil
 	case err != nil:
-		return "", hinted(usagef("there is no study %s", arg), "STUDY is a study directory, its journal, or the spec it came from")
+		beside, _ := filepath.Glob(filepath.Join(filepath.Dir(arg), "*.study"))
+		return "", hinted(usagef("there is no study %s", arg), meant(arg, beside, "", "STUDY is a study directory, its journal, or the spec it came from"))
 	}
 	return "", usagef("%s is neither a study directory, nor its journal, nor a spec", arg)
 }
