@@ -14,8 +14,8 @@ import (
 var (
 	lossNames  = regexp.MustCompile(`(?i)(^|[^a-z])(loss|err|error|rmse|mse|mae|mape|nll|bpd|bpc|perplexity|ppl|log_?loss|deviance|regret|wer|cer|fid)([^a-z]|$)`)
 	gainNames  = regexp.MustCompile(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|kappa|mcc|ndcg|elbo|likelihood|silhouette|modularity|ari|nmi|ess|hypervolume|ll|top[-_]?\d+|\w+@\d+)([^a-z]|$)`)
-	costNames  = regexp.MustCompile(`(?i)(^|[^a-z])(cost|objective|makespan|energy|residual|gap|seconds|time|runtime|elapsed|latency|size|bytes)([^a-z]|$)`) // where nothing else is printed
-	speedNames = regexp.MustCompile(`(?i)(^|[^a-z])(throughput|fps|\w*flops|\w+/s|\w+/sec)([^a-z]|$)`)                                                       // and here, too
+	costNames  = regexp.MustCompile(`(?i)(^|[^a-z])(cost|objective|makespan|energy|residual|gap|seconds|time|runtime|elapsed|latency|p9\d+|ms|size|bytes)([^a-z]|$)`)                                    // where nothing else is printed
+	speedNames = regexp.MustCompile(`(?i)(^|[^a-z])(throughput|fps|qps|rps|iops|tps|bandwidth|\w*flops|\w+/s|\w+/sec|yield|hits?|hit[-_]rate|profit|revenue|speedup|efficiency|win[-_]?rate)([^a-z]|$)`) // and here, too
 	spread     = regexp.MustCompile(`(?i)(^|[^a-z])(std|stddev|stdev|sd|sem|var|variance)([^a-z]|$)`)
 	heldOut    = regexp.MustCompile(`(?i)(^|[^a-z])(val|valid|validation|dev|eval|test|cv|holdout|oob)([^a-z]|$)`)
 	whole      = regexp.MustCompile(`(?i)(^|[^a-z])(total|best|final|overall|cpu|wall|real)([^a-z]|$)`)

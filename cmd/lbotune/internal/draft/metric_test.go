@@ -26,6 +26,9 @@ func TestDraftTakesTheMetric(t *testing.T) {
 		"eval_loss min":                 "{'loss': 1.21, 'epoch': 2.9}\n{'eval_loss': 1.302, 'epoch': 3.0}\n",
 		"val_loss/dataloader_idx_0 min": "Epoch 0: 100%|##| 3/3 [00:00, v_num=0, val_loss/dataloader_idx_0=0.500, val_loss/dataloader_idx_1=0.600]\n",
 		"Train Loss min":                "      Iter       Train Loss      OOB Improve   Remaining Time \n         1           1.2520           0.0432            0.05s\n         2           1.1701           0.0301            0.04s\n",
+		"yield max":                     "yield = 71.00 %\n",
+		"results.hits max":              `{"results": {"hits": 98.1, "entries": 4}}` + "\n",
+		"p99_ms min":                    "p99_ms 4.86\nqueries 5000\n",
 		"last number min":               "width 0.1\nFitted after 12 steps\n     spread\n0.25\n",
 	} {
 		t.Run(want, func(t *testing.T) {
