@@ -292,7 +292,9 @@ func (s *State) finished(t *Trial, e Finished, at time.Time) error {
 	}
 	t.Status, t.Failure, t.Attempt, t.Slot, t.last, t.Seen = e.Status, e.Failure, e.Attempt, e.Slot, int32(e.Attempt), false
 	if !t.Hand || len(t.Attempts) > 0 {
-		t.attempt(e.Attempt, e.Slot).Ended = at
+		if a := t.attempt(e.Attempt, e.Slot); a.Ended.IsZero() { // or its output was read again
+			a.Ended = at
+		}
 	}
 	t.Finished, t.Took = at, time.Duration(e.Seconds*float64(time.Second))
 	s.Worked += t.Took

@@ -39,10 +39,7 @@ func (s *State) rerun(e Rerun) error {
 			}
 			continue
 		}
-		t.last-- // its last attempt has not ended
-		if k := len(t.Attempts); k > 0 {
-			t.Attempts[k-1].Ended = time.Time{}
-		}
+		t.last-- // its last attempt is judged again
 	}
 	s.Closed = nil
 	s.findBest()

@@ -220,3 +220,14 @@ func TestRerunRequest(t *testing.T) {
 		t.Errorf("trial 9: %v", err)
 	}
 }
+
+// An attempt whose output is read again has ended when it did, and did not run until then.
+func TestReadAgainEndedThen(t *testing.T) {
+	st := failing(t)
+	ended := st.Trials[2].Attempts[0].Ended
+	apply(t, st, study.Rerun{Trials: []int{3}, Read: []int{3}})
+	later := study.Record{At: ended.Add(time.Hour), Elapsed: time.Hour, Event: study.Finished{Trial: 3, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 0.5}}}
+	if err := st.Apply(later); err != nil || st.Trials[2].Attempts[0].Ended != ended {
+		t.Errorf("%v; it ended %v after its end", err, st.Trials[2].Attempts[0].Ended.Sub(ended))
+	}
+}
