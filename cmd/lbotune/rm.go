@@ -28,6 +28,7 @@ question on standard error with y. It refuses while an lbotune works on the stud
 of its trials or its setup command still runs, or a batch system still has jobs of it.
 The spec stays, and so does what lbotune did not put there: other files in the study's
 directory, and directories that links lead to.`)
+	cmd.Aliases = []string{"remove", "delete"}
 	cmd.PreRunE = func(_ *cobra.Command, args []string) error { return refuseLone(args[0]) }
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 	cmd.RunE = g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {

@@ -272,9 +272,19 @@ func checkArgs(cmd *cobra.Command, args []string) error {
 	}
 	most := slices.Max(needed) + len(optionalRE.FindAllString(cmd.Use, -1))
 	if n := len(args); n < slices.Min(needed) || n > most && !strings.Contains(cmd.Use, "...") {
-		return hinted(usagef("found %s", count(len(args), "argument")), "usage: "+cmd.UseLine())
+		return hinted(usagef("found %s", count(len(args), "argument")), "usage: "+cmd.UseLine()+when(slices.Min(needed) == 1, "%s", theOnly(cmd, args)))
 	}
 	return nil
+}
+
+// theOnly asks whether the only study or spec of this folder was meant where none is named.
+func theOnly(cmd *cobra.Command, args []string) string {
+	kind := either(strings.Contains(cmd.Use, "STUDY"), ".study", ".toml")
+	there, _ := filepath.Glob("*" + kind)
+	if len(args) > 0 || len(there) != 1 {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s %s?", cmd.CommandPath(), word(there[0]))
 }
 
 // newCommand adds one to the commands of another. It refuses what its usage has no place for, unless it takes

@@ -82,9 +82,8 @@ to continue.`)
 			return runStudy(cmd.Context(), g, o, cfg)
 		}
 		if len(args) != 1 {
-			_, none := os.Stat("spec.toml")
 			return hinted(usagef("found %s; want one SPEC, or -p flags and a command after --", count(len(args), "argument")),
-				"usage: lbotune "+cmd.Use+when(none == nil && len(args) == 0, "; did you mean lbotune run spec.toml?"))
+				"usage: lbotune "+cmd.Use+theOnly(cmd, args))
 		}
 		if isStream(args[0]) && o.dir == "" {
 			return hinted(usagef("%s has no place beside it for a study", args[0]), "--study DIR says where to keep it")

@@ -296,7 +296,7 @@ func (in Inline) TOML() ([]byte, error) {
 	if len(params) == 0 {
 		errs = append(errs, errors.New("there is no parameter: add -p NAME=KIND:..., for example -p lr=log:1e-5:1"))
 	}
-	if in.Trials == 0 && in.Time == 0 {
+	if in.Trials <= 0 && in.Time == 0 {
 		errs = append(errs, errors.New("the study would never stop: add -n N for a number of trials, or --time DURATION"))
 	}
 	if err := errors.Join(errs...); err != nil {
