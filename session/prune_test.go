@@ -119,6 +119,9 @@ func TestPruners(t *testing.T) {
 			if got := ends(curves(t, c.prune, c.curves...)); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
+			if got := ends(reports(t, c.prune, c.curves...)); got != c.want {
+				t.Errorf("reported\n     %s\nwant %s", got, c.want)
+			}
 		})
 	}
 }

@@ -1,6 +1,8 @@
 package session_test
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -35,4 +37,36 @@ func TestReport(t *testing.T) {
 			}
 		})
 	}
+}
+
+// reports is curves for a program that runs the trials itself, and gives its study up after each.
+func reports(t *testing.T, p study.Prune, curves ...string) *study.State {
+	t.Helper()
+	dir := t.TempDir()
+	c := config()
+	c.Budget.Trials, c.Prune = len(curves), &p
+	for _, curve := range curves {
+		s, err := session.Open(&c, session.Options{Dir: dir, Optimizer: newFakeOptimizer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		trial, err := s.Ask(t.Context())
+		over, last := false, 0.0
+		for i, v := range strings.Fields(curve) {
+			if last, _ = strconv.ParseFloat(v, 64); err == nil && !over {
+				over, err = s.Report(trial.Number, float64(i+1), study.Metrics{"loss": last})
+			}
+		}
+		if err == nil {
+			err = s.Tell(trial.Number, study.Metrics{"loss": last})
+		}
+		if err != nil || s.Close() != nil {
+			t.Fatal(err)
+		}
+	}
+	st, err := study.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
 }
