@@ -279,7 +279,8 @@ func (s *Study) awaited(trial int) (*study.Trial, error) {
 	return t, nil
 }
 
-// finish commits the end of a trial that was handed out after other events of it, and ends the study if this was the last.
+// finish commits the end of a trial that was handed out, after other events of it. If it was the last, the study
+// ends, too.
 func (s *Study) finish(f study.Finished, events ...study.Event) error {
 	delete(s.reported, f.Trial)
 	if err := s.commit(append(events, f)...); err != nil {

@@ -90,7 +90,8 @@ func (s *Study) verdict(id layout.AttemptID, batch []study.Reading, runs bool,
 		}
 		if cut = d.Stop && runs; cut {
 			s.opts.Log.Debug("stopped early", "trial", id.Trial, "attempt", id.Attempt, "why", d.Why)
-			events = append(events, study.Cut{Trial: id.Trial, Attempt: id.Attempt, Reading: reading, Why: d.Why, Complete: d.Complete})
+			events = append(events,
+				study.Cut{Trial: id.Trial, Attempt: id.Attempt, Reading: reading, Why: d.Why, Complete: d.Complete})
 			break
 		}
 	}

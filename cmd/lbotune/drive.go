@@ -29,9 +29,10 @@ func newDrive(g *global, above *cobra.Command) {
 		`Drive reads requests from standard input, one JSON object a line, and answers each
 with one on standard output: {"do": "ask"}, {"do": "tell", "trial": 1, "value": 0.25},
 {"do": "report", "trial": 1, "step": 3, "value": 0.5}, {"do": "enqueue", "params": {"x": 3}},
-{"do": "best"} and {"do": "status"}. It ends when its input ends, or lbotune stop asks it to. STUDY may be a spec whose study has not begun:
-drive never runs its command. If an earlier drive handed out trials and was not told their
-results, drive hands these out again first.`)
+{"do": "best"} and {"do": "status"}. It ends when its input ends, or lbotune stop asks it
+to. STUDY may be a spec whose study has not begun: drive never runs its command. If an
+earlier drive handed out trials and was not told their results, drive hands these out
+again first.`)
 	cmd.Example = `  echo '{"do": "ask"}' | lbotune drive spec.toml`
 	dir := cmd.Flags().String("study", "", "keep the study in `DIR` instead of beside the spec")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

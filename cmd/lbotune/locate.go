@@ -35,7 +35,8 @@ func studyDir(arg string) (string, error) {
 		return layout.DirFor(arg), nil
 	case err != nil:
 		beside, _ := filepath.Glob(filepath.Join(filepath.Dir(arg), "*.study"))
-		return "", hinted(usagef("there is no study %s", arg), meant(arg, beside, "", "STUDY is a study directory, its journal, or the spec it came from"))
+		hint := meant(arg, beside, "", "STUDY is a study directory, its journal, or the spec it came from")
+		return "", hinted(usagef("there is no study %s", arg), hint)
 	}
 	return "", usagef("%s is neither a study directory, nor its journal, nor a spec", arg)
 }

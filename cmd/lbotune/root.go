@@ -272,7 +272,11 @@ func checkArgs(cmd *cobra.Command, args []string) error {
 	}
 	most := slices.Max(needed) + len(optionalRE.FindAllString(cmd.Use, -1))
 	if n := len(args); n < slices.Min(needed) || n > most && !strings.Contains(cmd.Use, "...") {
-		return hinted(usagef("found %s", count(len(args), "argument")), "usage: "+cmd.UseLine()+when(slices.Min(needed) == 1, "%s", theOnly(cmd, args)))
+		hint := "usage: " + cmd.UseLine()
+		if slices.Min(needed) == 1 {
+			hint += theOnly(cmd, args)
+		}
+		return hinted(usagef("found %s", count(len(args), "argument")), hint)
 	}
 	return nil
 }

@@ -355,7 +355,8 @@ func (g *guesser) example() (flag, of string) {
 		if !short {
 			text = h.text
 		}
-		if first := append(strings.Fields(text), "")[0]; first != "" && (strings.ToUpper(first) == first || strings.ContainsAny(first[:1], "<=")) {
+		first := append(strings.Fields(text), "")[0]
+		if first != "" && (strings.ToUpper(first) == first || strings.ContainsAny(first[:1], "<=")) {
 			return flag, fmt.Sprintf(" --help lists %s %s.", flag, first)
 		}
 	}
