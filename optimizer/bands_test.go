@@ -156,10 +156,8 @@ func bandsOf(t *testing.T, f func([]float64) float64, d int, seed uint64, noise 
 // The bands that are shown hold the truth about as often as they say. Their factors were chosen on
 // these three kinds of functions; TestBandsHold of bench/suites judges them on others.
 func TestBandsHold(t *testing.T) {
-	if effort.Sequential(true, false, false) {
-		t.Skip("runs many studies")
-	}
-	counts, seeds := []int{10, 14, 29, 60}, effort.Sequential[uint64](8, 8, 40)
+	effort.Quality(t)
+	counts, seeds := []int{10, 14, 29, 60}, effort.Of[uint64](8, 8, 40)
 	for name, family := range map[string]func(*rand.Rand, int) func([]float64) float64{"waves": waves, "bumps": bumps, "nets": nets} {
 		t.Run(name, func(t *testing.T) {
 			var all [3]coverage

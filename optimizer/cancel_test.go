@@ -144,7 +144,10 @@ func TestAskStopsSoonAfterItsContext(t *testing.T) {
 func TestWhatWasBrokenOffLeavesNoTrace(t *testing.T) {
 	trials := effort.Sequential([]int{34}, []int{32, 34}, []int{32, 33, 34, 35})
 	soon := effort.Sequential([]int{2, 8}, []int{2, 4, 8, 16}, []int{2, 4, 8, 16})
-	for _, c := range interruptions() {
+	for i, c := range interruptions() {
+		if i%effort.Sequential(3, 1, 1) != 0 {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for _, trial := range trials {

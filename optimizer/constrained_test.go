@@ -128,8 +128,9 @@ func TestNoisyConstraints(t *testing.T) {
 // nearly always breaks the limit. What is expected at the end is right far more often, and says
 // how sure it is; without noise nothing is in doubt.
 func TestLuckAtALimit(t *testing.T) {
+	effort.Quality(t)
 	space := cube(1)
-	seeds := effort.Sequential[uint64](10, 10, 20)
+	seeds := effort.Of[uint64](10, 10, 20)
 	byValue, byExpectation, sure := 0, 0, 0.0
 	for seed := range seeds {
 		opt, err := optimizer.New(space, seed, optimizer.Settings{})

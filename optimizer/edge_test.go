@@ -106,9 +106,10 @@ func (c cliff) climb(t *testing.T, seed uint64, trials int) (failures, miss floa
 // miss the best possible ones by 4.45 % of the range on the first five surfaces and by 2.22 %
 // on all.
 func TestCliffsAreApproachedFromTheGoodSide(t *testing.T) {
+	effort.Quality(t)
 	const first = 20 // those before were used for tuning
-	misses, n := 0.0, effort.Sequential(5, 5, 40)
-	without := effort.Sequential(0.0445, 0.0445, 0.0222)
+	misses, n := 0.0, effort.Of(5, 5, 40)
+	without := effort.Of(0.0445, 0.0445, 0.0222)
 	for seed := uint64(first); seed < uint64(first+n); seed++ {
 		c := newCliff(seed)
 		share, miss := c.climb(t, seed, 40)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -85,12 +86,10 @@ func TestProposalsWithoutVectors(t *testing.T) {
 	if optimizer.Kernel() != "amd64+avx2+fma" {
 		t.Skip("TestProposalsAreThoseRecorded has run without vectors")
 	}
+	effort.Thorough(t, "repeats with slower arithmetic what is recorded")
 	for kernel, without := range map[string]string{"amd64": "cpu.avx2=off,cpu.fma=off", "amd64+fma": "cpu.avx2=off"} {
 		t.Run(kernel, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && kernel != "amd64" {
-				t.Skip("the one without either is looked at")
-			}
 			args := []string{"-test.run=^TestProposalsAreThoseRecorded$"}
 			if *updateGolden {
 				args = append(args, "-update-golden")

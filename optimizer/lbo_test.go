@@ -52,8 +52,8 @@ func TestDefaultReachesTheOptimum(t *testing.T) {
 		{rosenbrock(2), 100, 1e-2},
 	} {
 		t.Run(c.p.name, func(t *testing.T) {
-			if c.trials > 60 && effort.Sequential(true, false, false) {
-				t.Skip("runs long studies")
+			if c.trials > 45 {
+				effort.Quality(t)
 			}
 			if r := regrets(t, c.p, optimizer.Settings{}, c.trials, 3); r[1] > c.regret {
 				t.Errorf("regrets %v after %d trials, want a median of at most %g", r, c.trials, c.regret)
@@ -65,9 +65,7 @@ func TestDefaultReachesTheOptimum(t *testing.T) {
 // TestEverySelectable runs each setting on Branin, where 30 uniform points have
 // a median regret of about 1, and asks for what that setting must leave behind.
 func TestEverySelectable(t *testing.T) {
-	if effort.Sequential(true, false, false) {
-		t.Skip("runs many studies")
-	}
+	effort.Quality(t)
 	for name, c := range map[string]struct {
 		s    optimizer.Settings
 		want float64 // median regret
@@ -143,9 +141,7 @@ func TestEverySelectable(t *testing.T) {
 // TestHugeBetaIsRescued repeats the paper's experiment with beta = 10^16: plain
 // UCB looks at nothing but the uncertainty, while the bound caps it.
 func TestHugeBetaIsRescued(t *testing.T) {
-	if effort.Sequential(true, false, false) {
-		t.Skip("runs many studies")
-	}
+	effort.Quality(t)
 	const huge = "1e16"
 	plain := optimizer.Settings{Acquisition: "ucb", Beta: huge, Local: "off", Lipschitz: "off"}
 	bounded := optimizer.Settings{Acquisition: "ucb", Beta: huge, Local: "off"}
@@ -297,6 +293,7 @@ func TestPrunedTrialsAreNoValues(t *testing.T) {
 
 // TestMixedSpace: choices and ints are searched, not only floats.
 func TestMixedSpace(t *testing.T) {
+	effort.Quality(t)
 	choice := func(name string, levels ...string) spaces.Param {
 		p := spaces.Param{Name: name, Kind: spaces.KindChoice}
 		for _, l := range levels {
@@ -326,7 +323,7 @@ func TestMixedSpace(t *testing.T) {
 		}
 		return y
 	}
-	reached, seeds := 0, effort.Sequential(1, 3, 3)
+	reached, seeds := 0, 3
 	for seed := range uint64(seeds) {
 		best := math.Inf(-1)
 		for _, o := range runStudy(t, newOptimizer(t, space, seed, optimizer.Settings{}), 60, f) {
@@ -366,7 +363,7 @@ func TestRelationsAreFollowed(t *testing.T) {
 		return -math.Hypot(p[0]-0.8, p[1]-0.6)
 	}
 	all := []optimizer.Settings{{}, {Acquisition: "ucb", Design: "sobol"}, {Maximizer: "direct"}, {Preset: "paper"}, {Acquisition: "ts"}}
-	for _, s := range all[:effort.Sequential(3, len(all), len(all))] {
+	for _, s := range all[:effort.Sequential(1, len(all), len(all))] {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			t.Parallel()
 			best := math.Inf(-1)

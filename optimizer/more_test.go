@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -25,44 +26,50 @@ func askMore(t *testing.T, opt optimizer.Optimizer) optimizer.Proposal {
 // Proposals that are made with another are of the space, allowed, and unlike each other, and those
 // of an optimizer that was told everything at once.
 func TestMore(t *testing.T) {
-	eachSpace(t, func(t *testing.T, c contractCase) {
-		opt, same := newOptimizer(t, c.space, 5, optimizer.Settings{}), newOptimizer(t, c.space, 5, optimizer.Settings{})
-		tellAll(t, same, runStudy(t, opt, 24, c.f)...)
-		first := askMore(t, opt)
-		askMore(t, same)
-		seen := []spaces.Point{first.Point}
-		for trial := 26; trial < 38; trial++ {
-			p, err := opt.(optimizer.Batcher).More(t.Context(), trial)
-			again, errAgain := same.(optimizer.Batcher).More(t.Context(), trial)
-			if !errors.Is(errAgain, err) {
-				t.Fatalf("trial %d: %v, and then %v", trial, err, errAgain)
-			}
-			if errors.Is(err, optimizer.ErrNoMore) {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			for j, x := range p.Point {
-				if x != again.Point[j] {
-					t.Fatalf("trial %d: %v, and then %v", trial, p.Point, again.Point)
-				}
-			}
-			if p.Note.Fitted == 0 {
-				t.Errorf("trial %d: no model is said to be behind %q", trial, p.Note.Why)
-			}
-			if s := c.space.Snap(p.Point); !c.space.Allows(s) || spaces.Distance(s, p.Point) > 0 {
-				t.Errorf("trial %d: %v is not of the space", trial, p.Point)
-			}
-			for _, q := range seen {
-				if spaces.Distance(p.Point, q) == 0 {
-					t.Errorf("trial %d: %v was proposed before", trial, p.Point)
-				}
-			}
-			seen = append(seen, p.Point)
+	for i, c := range contractCases(t) {
+		if i%effort.Sequential(3, 1, 1) == 0 {
+			t.Run(c.name, func(t *testing.T) { testMore(t, c) })
 		}
-		t.Logf("%d proposals", len(seen))
-	})
+	}
+}
+
+func testMore(t *testing.T, c contractCase) {
+	opt, same := newOptimizer(t, c.space, 5, optimizer.Settings{}), newOptimizer(t, c.space, 5, optimizer.Settings{})
+	tellAll(t, same, runStudy(t, opt, 24, c.f)...)
+	first := askMore(t, opt)
+	askMore(t, same)
+	seen := []spaces.Point{first.Point}
+	for trial := 26; trial < 38; trial++ {
+		p, err := opt.(optimizer.Batcher).More(t.Context(), trial)
+		again, errAgain := same.(optimizer.Batcher).More(t.Context(), trial)
+		if !errors.Is(errAgain, err) {
+			t.Fatalf("trial %d: %v, and then %v", trial, err, errAgain)
+		}
+		if errors.Is(err, optimizer.ErrNoMore) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, x := range p.Point {
+			if x != again.Point[j] {
+				t.Fatalf("trial %d: %v, and then %v", trial, p.Point, again.Point)
+			}
+		}
+		if p.Note.Fitted == 0 {
+			t.Errorf("trial %d: no model is said to be behind %q", trial, p.Note.Why)
+		}
+		if s := c.space.Snap(p.Point); !c.space.Allows(s) || spaces.Distance(s, p.Point) > 0 {
+			t.Errorf("trial %d: %v is not of the space", trial, p.Point)
+		}
+		for _, q := range seen {
+			if spaces.Distance(p.Point, q) == 0 {
+				t.Errorf("trial %d: %v was proposed before", trial, p.Point)
+			}
+		}
+		seen = append(seen, p.Point)
+	}
+	t.Logf("%d proposals", len(seen))
 }
 
 // Among proposals that come with another every sixteenth trial explores as well, at a place of
@@ -98,7 +105,7 @@ func TestMoreExplores(t *testing.T) {
 // What More proposes first is about what Ask would, were the proposal before it pending: it
 // expects as much to be gained there, as far as a look at fewer points goes.
 func TestMoreIsLikeAsk(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range effort.Sequential[uint64](2, 6, 6) {
 		space, f := objective(t, hartmann6())
 		opt := newOptimizer(t, space, seed, optimizer.Settings{Local: "off"})
 		runStudy(t, opt, 30, f)

@@ -20,9 +20,12 @@ func TestContract(t *testing.T) {
 		"sobol":     {60, optimizer.Settings{Method: "sobol"}},
 		"lipschitz": {effort.Sequential(20, 40, 40), optimizer.Settings{Method: "lipschitz"}},
 		"lbo":       {effort.Sequential(12, 20, 40), optimizer.Settings{}},
-		"walk":      {effort.Sequential(12, 20, 20), optimizer.Settings{Design: "walk"}},
+		"walk":      {20, optimizer.Settings{Design: "walk"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "walk" {
+				effort.Thorough(t, "is lbo but for its design")
+			}
 			runContract(t, c.trials, func(s *spaces.Space, seed uint64) (optimizer.Optimizer, error) {
 				return optimizer.New(s, seed, c.settings)
 			})

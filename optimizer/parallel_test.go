@@ -67,6 +67,7 @@ func TestFirstBatchFillsTheCube(t *testing.T) {
 // Where curvatures differ by a factor of 1e6 only the quadratic gets anywhere, and
 // it has to be asked while other trials run.
 func TestWorkersDoNotKeepOutTheQuadratic(t *testing.T) {
+	effort.Quality(t)
 	space, _ := objective(t, rosenbrock(5))
 	f := func(u spaces.Point) float64 {
 		s := 0.0
@@ -87,9 +88,7 @@ func TestWorkersDoNotKeepOutTheQuadratic(t *testing.T) {
 // That eight steps have failed says little when all were made before the first of
 // them had: a valley must not be given up for it.
 func TestMissesOfOneRoundCountOnce(t *testing.T) {
-	if effort.Sequential(true, false, false) {
-		t.Skip("runs many studies")
-	}
+	effort.Quality(t)
 	space, f := objective(t, rosenbrock(2))
 	var regrets []float64
 	for seed := range 5 {

@@ -19,6 +19,7 @@ import (
 // it may hold less often. Noise is 1, 5 and 10 % of what lies between the 5th and the 95th
 // percentile of the function. The suites noise1, noise and noise10 of lbobench have more studies.
 func TestRecommendedIntervalHolds(t *testing.T) {
+	effort.Quality(t)
 	var held, n float64
 	var widths []float64
 	quiet := map[int][2]float64{} // of those not shown, after each number of trials
@@ -31,7 +32,7 @@ func TestRecommendedIntervalHolds(t *testing.T) {
 		slices.Sort(ys)
 		for _, share := range []float64{0.01, 0.05, 0.1} {
 			sd := share * (ys[950] - ys[50])
-			for seed := range uint64(effort.Sequential(1, 3, 40)) {
+			for seed := range uint64(effort.Of(3, 3, 40)) {
 				space, f := objective(t, p)
 				opt, noise := newOptimizer(t, space, 100+seed, optimizer.Settings{}), rand.New(rand.NewPCG(seed, 100))
 				var values, truths []float64
@@ -51,7 +52,7 @@ func TestRecommendedIntervalHolds(t *testing.T) {
 					}
 					held, n, widths = held+holds, n+1, append(widths, r.SD/sd)
 				}
-				runStudy(t, opt, effort.Sequential(41, 41, 61), func(u spaces.Point) float64 {
+				runStudy(t, opt, effort.Of(41, 41, 61), func(u spaces.Point) float64 {
 					switch len(values) {
 					case 15, 25, 40, 60:
 						look()
@@ -78,8 +79,9 @@ func TestRecommendedIntervalHolds(t *testing.T) {
 // these are the best already, a gain is seldom said to be sure. Other functions are judged on by
 // TestGainHolds of bench/suites.
 func TestGainHolds(t *testing.T) {
+	effort.Quality(t)
 	counts := map[string]*[3]float64{} // told of, held, sure
-	seeds, noises := effort.Sequential[uint64](1, 2, 48), []float64{0.02, 0.1, 0.3, 1}
+	seeds, noises := effort.Of[uint64](2, 2, 48), []float64{0.02, 0.1, 0.3, 1}
 	for seed := range seeds {
 		for name, family := range map[string]func(*rand.Rand, int) func([]float64) float64{"waves": waves, "bumps": bumps, "nets": nets} {
 			d, source := 1+int(seed%4), rand.NewPCG(seed, 13)
@@ -95,7 +97,7 @@ func TestGainHolds(t *testing.T) {
 					best, most = space.Snap(p), v
 				}
 			}
-			for _, noise := range noises[effort.Sequential(2, 0, 0):] {
+			for _, noise := range noises {
 				for _, optimal := range []bool{false, true} {
 					kind := fmt.Sprintf("%s, today's values best: %v", name, optimal)
 					if counts[kind] == nil {
@@ -186,7 +188,7 @@ func TestGainIsFinite(t *testing.T) {
 // of its trials is recommended, as it was measured. So is that of a walk.
 func TestShortStudyRecommendsItsBest(t *testing.T) {
 	for _, design := range []string{"lhs", "walk"} {
-		for seed := range uint64(12) {
+		for seed := range effort.Sequential[uint64](3, 12, 12) {
 			t.Run(fmt.Sprint(design, seed), func(t *testing.T) {
 				opt := newOptimizer(t, cube(5), seed, optimizer.Settings{Design: design})
 				best := optimizer.Observation{}

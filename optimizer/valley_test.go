@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -43,6 +44,7 @@ func TestFrameFollowsTheBestPoints(t *testing.T) {
 // to digits that the model of the whole cube cannot tell apart: the better of two studies
 // to 1e-10, and without steps along the valley to 0.02.
 func TestValleysAreFollowed(t *testing.T) {
+	effort.Quality(t)
 	space, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: -5, Max: 5},
 		spaces.Param{Name: "y", Kind: spaces.KindFloat, Min: -5, Max: 5})
 	if err != nil {

@@ -37,3 +37,25 @@ func Sequential[T any](short, everyDay, long T) T {
 	}
 	return Of(short, everyDay, long)
 }
+
+// Quick reports whether only what is quick shall run: with -short, but not under the race
+// detector, which is to see whatever runs in more than one goroutine.
+func Quick() bool { return testing.Short() && !Raced }
+
+// Thorough passes over a test with -short, for the reason given.
+func Thorough(t testing.TB, why string) {
+	t.Helper()
+	if Quick() {
+		t.Skip(why)
+	}
+}
+
+// Quality passes over a test of how well searches go with -short: optimizer's
+// TestProposalsAreThoseRecorded tells there whether any goes otherwise than before. The race
+// detector finds nothing in them.
+func Quality(t testing.TB) {
+	t.Helper()
+	if Sequential(true, false, false) {
+		t.Skip("of the quality of searches")
+	}
+}
