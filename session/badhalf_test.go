@@ -20,7 +20,7 @@ const badHalfTrials = 64
 // converges in the other half; the bad half is proposed far less often than by
 // chance, and where trials fail less and less.
 func TestBadHalf(t *testing.T) {
-	seeds := effort.Of(raced(1, 3), 5, 5)
+	seeds := effort.Of(raced(1, 3), 3, 5)
 	for name, c := range map[string]struct {
 		bad   ending
 		fails bool

@@ -81,9 +81,7 @@ func TestTimeHardHoldsTheConfirmation(t *testing.T) {
 
 // It fits also where another study has most of the slots.
 func TestTimeHardHoldsTheConfirmationInSharedSlots(t *testing.T) {
-	if testing.Short() && !effort.Raced {
-		t.Skip("waits for slots thousands of times")
-	}
+	effort.Thorough(t, "waits for slots thousands of times")
 	bubble(t, func(t *testing.T, dir string) {
 		c := config()
 		c.Run.Workers, c.Run.Confirm = 8, 3

@@ -64,15 +64,15 @@ func (p promise) wrong(s setting, cell string) string {
 			return "the simulation does not switch the setting on"
 		case p.short == "interval":
 			return "the simulation does not count intervals"
-		case p.owner != "" && p.owner != s.name && p.together(s, nil) == 0:
+		case p.owner != "" && p.owner != s.name && !p.together(s, 1, nil):
 			return "the two cannot be simulated together"
 		}
 	case either:
-		if p.owner == "" || p.together(s, func(err error) bool { return strings.HasPrefix(refusalOf(err), "are two") }) < draws {
+		if p.owner == "" || !p.together(s, draws, func(err error) bool { return strings.HasPrefix(refusalOf(err), "are two") }) {
 			return "the two can stand together"
 		}
 	case "refused":
-		if p.owner == "" || p.together(s, func(err error) bool { return strings.Contains(err.Error(), what) }) == 0 {
+		if p.owner == "" || !p.together(s, 1, func(err error) bool { return strings.Contains(err.Error(), what) }) {
 			return "lbotune check does not say " + what
 		}
 	case "test":
@@ -100,15 +100,15 @@ func (p promise) wrong(s setting, cell string) string {
 // draws is how many studies show whether two settings can stand together.
 const draws = 12
 
-// together counts the studies with the setting and the promise's own that can be drawn, or whose
-// errors are those wanted.
-func (p promise) together(s setting, want func(error) bool) (n int) {
-	for seed := range uint64(draws) {
+// together says whether so many studies with the setting and the promise's own can be drawn, or have
+// an error that is wanted.
+func (p promise) together(s setting, enough int, want func(error) bool) bool {
+	for seed := uint64(0); enough > 0 && seed < draws; seed++ {
 		if _, err := drawnPlan([]string{p.owner, s.name}, seed); want == nil && err == nil || want != nil && err != nil && want(err) {
-			n++
+			enough--
 		}
 	}
-	return n
+	return enough == 0
 }
 
 // Every key of the spec belongs to a setting, and every step of a simulation; a key that is new

@@ -58,13 +58,13 @@ func TestPromises(t *testing.T) {
 		for _, c := range formerClashes {
 			studies = append(studies, func() { run(strings.Split(c.settings, "+"), c.seed) })
 		}
-		step := effort.Of(61, 9, 1)
+		step := effort.Of(raced(211, 61), 23, 1)
 		for i, names := range drawnPairs() {
 			if i%step == 0 {
 				studies = append(studies, func() { run(names, uint64(i+1)) })
 			}
 		}
-		for seed := range uint64(effort.Of(10, 40, 600)) {
+		for seed := range uint64(effort.Of(raced(3, 10), 30, 600)) {
 			studies = append(studies, func() { run(drawnSettings(seed), seed) })
 		}
 	}

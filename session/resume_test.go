@@ -96,7 +96,7 @@ func resumeEverywhere(t *testing.T, c study.Config, program func(runner.Job) end
 	if len(records) < atLeast {
 		t.Fatalf("the journal has only %d records", len(records))
 	}
-	for cut := 1; cut <= len(records); cut += effort.Of(9, 2, 1) {
+	for cut := 1; cut <= len(records); cut += effort.Of(raced(20, 9), 3, 1) {
 		for _, disk := range []string{"nothing", "running", "ended"} {
 			crashes++
 			t.Run(fmt.Sprintf("record %d, %s", cut, disk), func(t *testing.T) {
@@ -482,6 +482,7 @@ func TestNoStudy(t *testing.T) {
 // A study that ends for what the model leaves to gain ends so wherever it was cut, with the same
 // words, and its last proposals are made again.
 func TestResumeToTheSameRegret(t *testing.T) {
+	effort.Thorough(t, "studies of a fake optimizer resume after every record, and end for their regret elsewhere")
 	c := smooth(60)
 	c.Budget.RegretShare, c.Seed = 0.01, 1
 	run := func(dir string) *study.State {
@@ -493,15 +494,12 @@ func TestResumeToTheSameRegret(t *testing.T) {
 		t.Fatalf("ended by %+v after %d trials", want.Closed, len(want.Order))
 	}
 	records := lines(t, whole)
-	for cut := len(records) - effort.Of(raced(1, 3), 9, 40); cut < len(records); cut++ {
+	for cut := len(records) - effort.Of(3, 5, 40); cut < len(records); cut++ {
 		dir := t.TempDir()
 		crashed(t, dir, whole, records[:cut], "nothing")
 		if st := run(dir); story(st) != story(want) || st.Closed.Detail != want.Closed.Detail {
 			t.Errorf("cut after %d records: ended by %+v; want %+v\n%s", cut, st.Closed, want.Closed, story(st))
 		}
-	}
-	if testing.Short() && !effort.Raced {
-		return
 	}
 	if r, err := session.Replay(t.Context(), whole, nil); err != nil || len(r.Differences) > 0 {
 		t.Errorf("%d differences: %v", len(r.Differences), err)
