@@ -34,7 +34,7 @@ func examples() []example {
 		{"libsvm/spec.toml", []string{"svm-train", "svm-scale"}, 60, 100, false},
 		{"liblinear/spec.toml", []string{"liblinear-train"}, 60, 90, false},
 		{"shell/spec.toml", []string{"xz"}, 40_000, 400_000, false},
-		{"scikit-learn/spec.toml", []string{"python3:sklearn"}, 0.9, 1, false},
+		{"scikit-learn/spec.toml", []string{"python3:sklearn"}, 0.9, 1, true},
 		{"python-epochs/spec.toml", []string{"python3"}, 0, 1, false},
 		{"c-program/spec.toml", []string{"cc"}, 6, 24, false},
 		{"moons/constraint.toml", []string{"python3"}, 5, 51, false},

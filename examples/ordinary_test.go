@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lbotune/lbotune/internal/testing/effort"
 )
 
 // ordinary is a program as people write it, which knows nothing of lbotune.
@@ -21,23 +23,24 @@ type ordinary struct {
 	// reach is a value that the program is brought to in a few trials; today's values are
 	// worse, except the solver's, whose seconds are never the same.
 	reach float64
+	slow  bool // to start, so that it is not tuned every day
 }
 
 var ordinaryPrograms = []ordinary{
-	{"python", []string{"python3"}, "", strings.Fields("python3 train.py --lr 0.01 --weight_decay 1e-4 --optimizer sgd --use_bn --epochs 5"), nil, 0.5},
-	{"hydra", []string{"python3"}, "", strings.Fields("python3 app.py model.lr=0.1 model.depth=3"), nil, 0.9},
-	{"c", []string{"cc"}, "cc -O2 -o wave wave.c -lm", strings.Fields("./wave --damping 0.5 --dt 0.01"), nil, 0.06},
-	{"c-without-options", []string{"cc"}, "cc -O2 -o relax relax.c -lm", strings.Fields("./relax 1.2 50"), nil, 300},
-	{"rust", []string{"rustc"}, "rustc -o search search.rs", strings.Fields("./search --alpha=0.5 --depth=4"), nil, 0.1},
-	{"java", []string{"javac", "java"}, "javac Anneal.java", strings.Fields("java Anneal --temperature 10 --cooling 0.9"), nil, 1},
-	{"r", []string{"Rscript"}, "", strings.Fields("Rscript fit.R --span 0.5 --lambda 0.1"), nil, 0.25},
-	{"julia", []string{"julia"}, "", strings.Fields("julia fit.jl --rate=0.1 --depth=4"), nil, 0.15},
-	{"go", []string{"go"}, "go build -o queue queue.go", strings.Fields("./queue -rate 0.1 -batch 8"), nil, 0.5},
-	{"shell", nil, "", strings.Fields("sh pack.sh --level 3 --window 8"), nil, 530},
-	{"make", []string{"make", "awk"}, "", strings.Fields("make -s run RATE=0.1 SIZE=16"), nil, 0.5},
-	{"compiler", []string{"cc"}, "", []string{"cc -O2 -DBLOCK=8 -o loop loop.c && ./loop"}, nil, 126},
+	{"python", []string{"python3"}, "", strings.Fields("python3 train.py --lr 0.01 --weight_decay 1e-4 --optimizer sgd --use_bn --epochs 5"), nil, 0.5, false},
+	{"hydra", []string{"python3"}, "", strings.Fields("python3 app.py model.lr=0.1 model.depth=3"), nil, 0.9, true},
+	{"c", []string{"cc"}, "cc -O2 -o wave wave.c -lm", strings.Fields("./wave --damping 0.5 --dt 0.01"), nil, 0.06, false},
+	{"c-without-options", []string{"cc"}, "cc -O2 -o relax relax.c -lm", strings.Fields("./relax 1.2 50"), nil, 300, false},
+	{"rust", []string{"rustc"}, "rustc -o search search.rs", strings.Fields("./search --alpha=0.5 --depth=4"), nil, 0.1, false},
+	{"java", []string{"javac", "java"}, "javac Anneal.java", strings.Fields("java Anneal --temperature 10 --cooling 0.9"), nil, 1, true},
+	{"r", []string{"Rscript"}, "", strings.Fields("Rscript fit.R --span 0.5 --lambda 0.1"), nil, 0.25, true},
+	{"julia", []string{"julia"}, "", strings.Fields("julia fit.jl --rate=0.1 --depth=4"), nil, 0.15, true},
+	{"go", []string{"go"}, "go build -o queue queue.go", strings.Fields("./queue -rate 0.1 -batch 8"), nil, 0.5, false},
+	{"shell", nil, "", strings.Fields("sh pack.sh --level 3 --window 8"), nil, 530, false},
+	{"make", []string{"make", "awk"}, "", strings.Fields("make -s run RATE=0.1 SIZE=16"), nil, 0.5, false},
+	{"compiler", []string{"cc"}, "", []string{"cc -O2 -DBLOCK=8 -o loop loop.c && ./loop"}, nil, 126, true},
 	{"solver", []string{"glpsol"}, "", strings.Fields("glpsol --lp knapsack.lp --tmlim 5 --mipgap 0.01"),
-		[][2]string{{`metric    = "Time used"`, `measure   = "cpu_seconds"`}}, 5},
+		[][2]string{{`metric    = "Time used"`, `measure   = "cpu_seconds"`}}, 5, false},
 }
 
 // Each is tuned from its command line to its best values by what getting-started says: init,
@@ -49,6 +52,9 @@ func TestOrdinaryPrograms(t *testing.T) {
 	lbotune := build(t)
 	for _, p := range ordinaryPrograms {
 		t.Run(p.name, func(t *testing.T) {
+			if p.slow && !effort.Long() {
+				t.Skip("LBOTUNE_LONG_TESTS=1 has it")
+			}
 			for _, tool := range p.needs {
 				if _, err := exec.LookPath(tool); err != nil {
 					t.Skipf("%s is not installed", tool)

@@ -157,7 +157,7 @@ func bandsOf(t *testing.T, f func([]float64) float64, d int, seed uint64, noise 
 // these three kinds of functions; TestBandsHold of bench/suites judges them on others.
 func TestBandsHold(t *testing.T) {
 	effort.Quality(t)
-	counts, seeds := []int{10, 14, 29, 60}, effort.Of[uint64](8, 8, 40)
+	counts, seeds := []int{10, 14, 29, 60}, effort.Of(0, effort.Daily[uint64](4, 8), 40)
 	for name, family := range map[string]func(*rand.Rand, int) func([]float64) float64{"waves": waves, "bumps": bumps, "nets": nets} {
 		t.Run(name, func(t *testing.T) {
 			var all [3]coverage

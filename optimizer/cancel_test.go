@@ -121,7 +121,7 @@ func TestAskStopsSoonAfterItsContext(t *testing.T) {
 	for _, c := range interruptions() {
 		t.Run(c.name, func(t *testing.T) {
 			opt := c.start(t, 10, 300)
-			for _, until := range effort.Sequential([]int{1, 3}, []int{1, 3, 17}, []int{1, 2, 3, 5, 9, 17, 33}) {
+			for _, until := range effort.Sequential([]int{1, 3}, effort.Daily([]int{1, 17}, []int{1, 3, 17}), []int{1, 2, 3, 5, 9, 17, 33}) {
 				if until > 1 && c.set.Method != "" {
 					break // it has nothing to wait for
 				}
@@ -142,8 +142,8 @@ func TestAskStopsSoonAfterItsContext(t *testing.T) {
 // Whatever was broken off, and wherever, leaves no trace: what is asked next is answered as by
 // an optimizer that was never interrupted.
 func TestWhatWasBrokenOffLeavesNoTrace(t *testing.T) {
-	trials := effort.Sequential([]int{34}, []int{32, 34}, []int{32, 33, 34, 35})
-	soon := effort.Sequential([]int{2, 8}, []int{2, 4, 8, 16}, []int{2, 4, 8, 16})
+	trials := effort.Sequential([]int{34}, effort.Daily([]int{34}, []int{32, 34}), []int{32, 33, 34, 35})
+	soon := effort.Sequential([]int{2, 8}, effort.Daily([]int{2, 8}, []int{2, 4, 8, 16}), []int{2, 4, 8, 16})
 	for i, c := range interruptions() {
 		if i%effort.Sequential(3, 1, 1) != 0 {
 			continue
@@ -173,7 +173,7 @@ func TestWhatWasBrokenOffLeavesNoTrace(t *testing.T) {
 						if c.earlier == 0 { // whose prior mean takes few of many looks
 							until += until / 8
 						}
-						until += effort.Sequential(until/2, 0, 0)
+						until += effort.Sequential(until/2, effort.Daily(until/4, 0), 0)
 						// What one call has finished the next begins after: so ones that end soon follow.
 						for _, end := range append([]int{until}, soon...) {
 							ctx := &looks{Context: t.Context(), until: end}

@@ -30,7 +30,7 @@ func earlier(space *spaces.Space, seed uint64, n int, at float64) optimizer.Earl
 // With earlier studies, too, proposals depend on nothing but what was told.
 func TestContractWithEarlierStudies(t *testing.T) {
 	effort.Thorough(t, "what is broken off, and a study's turns, have earlier studies as well")
-	runContract(t, effort.Of(10, 10, 30), func(space *spaces.Space, seed uint64) (optimizer.Optimizer, error) {
+	runContract(t, effort.Of(0, 10, 30), func(space *spaces.Space, seed uint64) (optimizer.Optimizer, error) {
 		return optimizer.New(space, seed, optimizer.Settings{}, earlier(space, 1, 10, 0.35), earlier(space, 2, 10, 0.7))
 	})
 }

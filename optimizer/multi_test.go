@@ -109,7 +109,7 @@ func TestFrontIsFound(t *testing.T) {
 				times = 2 // most of the cube is on the front
 			}
 			var model, random []float64
-			for seed := uint64(1); seed <= effort.Of(uint64(3), 3, 5); seed++ {
+			for seed := uint64(1); seed <= effort.Of[uint64](0, 3, 5); seed++ {
 				model = append(model, volumeOf(t, c, optimizer.Settings{}, seed, trials, nil))
 				random = append(random, volumeOf(t, c, optimizer.Settings{Method: "random"}, seed, times*trials, nil))
 			}

@@ -18,7 +18,7 @@ func TestContract(t *testing.T) {
 	}{
 		"random":    {60, optimizer.Settings{Method: "random"}},
 		"sobol":     {60, optimizer.Settings{Method: "sobol"}},
-		"lipschitz": {effort.Sequential(20, 40, 40), optimizer.Settings{Method: "lipschitz"}},
+		"lipschitz": {effort.Sequential(20, effort.Daily(20, 40), 40), optimizer.Settings{Method: "lipschitz"}},
 		"lbo":       {effort.Sequential(12, 20, 40), optimizer.Settings{}},
 		"walk":      {20, optimizer.Settings{Design: "walk"}},
 	} {

@@ -112,10 +112,10 @@ const alike = 1e-3
 // distance serves all.
 func TestProposalsDifferFromThePending(t *testing.T) {
 	both := []string{"rounds", "asynchronous"}
-	widths := effort.Sequential([]int{8}, []int{2, 8, 32}, []int{2, 4, 8, 16, 32, 64})
+	widths := effort.Sequential([]int{8}, effort.Daily([]int{2, 32}, []int{2, 8, 32}), []int{2, 4, 8, 16, 32, 64})
 	for _, s := range surfaces(t) {
 		for _, workers := range widths {
-			for _, mode := range effort.Sequential([]string{"asynchronous"}, both, both) {
+			for _, mode := range effort.Sequential(both[1:], effort.Daily(both[1:], both), both) {
 				t.Run(fmt.Sprintf("%s/%d/%s", s.name, workers, mode), func(t *testing.T) {
 					t.Parallel()
 					opt := &watched{Optimizer: newOptimizer(t, s.space, 1, optimizer.Settings{})}

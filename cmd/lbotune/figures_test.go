@@ -180,8 +180,9 @@ func sameFigure(a, b string) bool {
 
 // What is said of a study is the same wherever it is said.
 func TestFiguresAgree(t *testing.T) {
+	effort.Thorough(t, "of many drawn studies")
 	said := map[string]int{}
-	for seed := range uint64(effort.Of(10, 30, 30)) {
+	for seed := range uint64(effort.Of(10, effort.Daily(10, 30), 30)) {
 		st, kinds := drawn(t, seed)
 		places, tight := figuresOf(t, st)
 		for name, f := range places {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -92,6 +93,7 @@ func TestSetInBaseFile(t *testing.T) {
 
 // Python's readers see the values as they are, and nothing else changed.
 func TestPythonReadsBaseFiles(t *testing.T) {
+	effort.Thorough(t, "starts Python for each file")
 	const script = `
 import sys, json
 def load(name, text):

@@ -24,7 +24,7 @@ func TestCutAtEveryByte(t *testing.T) {
 						end += 1 + len(lines[whole])
 					}
 				}
-				if cut%effort.Of(3, 1, 1) != 0 && cut != len(content) {
+				if cut%effort.Of(7, 1, 1) != 0 && cut != len(content) {
 					continue
 				}
 				for _, tail := range []string{"", "\x00", string(make([]byte, 5000)), "\x00x", "x"} {

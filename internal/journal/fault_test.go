@@ -126,7 +126,7 @@ func (h *history) verify(t *testing.T, fsys *faultfs.FS) {
 func TestFaultsWhileWriting(t *testing.T) {
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
-			for fault.N = 1; ; fault.N += effort.Of(3, 1, 1) {
+			for fault.N = 1; ; fault.N += effort.Of(7, 1, 1) {
 				fsys := faultfs.New()
 				fsys.Inject(fault)
 				var h history

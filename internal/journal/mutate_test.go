@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
 )
 
@@ -168,7 +169,7 @@ func lineRange(r *rand.Rand, a []string) (from, to int) {
 func TestMutationsAreFound(t *testing.T) {
 	original, sibling := build(t, "s1", 50), build(t, "s2", 50)
 	r := rand.New(rand.NewPCG(1, 2))
-	const each = 250
+	each := effort.Of(50, 250, 250)
 	for _, what := range slices.Sorted(maps.Keys(mutations)) {
 		for found := 0; found < each; {
 			mutated := mutations[what](r, bytes.Clone(original), sibling)
@@ -183,7 +184,7 @@ func TestMutationsAreFound(t *testing.T) {
 			found++
 		}
 	}
-	if n := each * len(mutations); n < 2000 {
+	if n := each * len(mutations); n < effort.Of(400, 2000, 2000) {
 		t.Errorf("only %d mutations", n)
 	}
 }

@@ -1,6 +1,8 @@
 // Package effort says how thorough tests shall be: "go test -short" is for while
 // one works, "go test" for every day, and with LBOTUNE_LONG_TESTS=1 in the
-// environment, as in .ci/run, they take the minutes that statistics need.
+// environment they take the minutes that statistics need. The gate, .ci/run, asks
+// for these where a result could be lost, and elsewhere by LBOTUNE_LONG_TESTS=gate
+// for what is between.
 package effort
 
 import (
@@ -16,8 +18,22 @@ var Raced = func() bool {
 	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }()
 
+// gate is LBOTUNE_LONG_TESTS of what the gate does not run at length.
+const gate = "gate"
+
 // Long reports whether tests may take minutes.
-func Long() bool { return os.Getenv("LBOTUNE_LONG_TESTS") != "" && !testing.Short() }
+func Long() bool {
+	asked := os.Getenv("LBOTUNE_LONG_TESTS")
+	return asked != "" && asked != gate && !testing.Short()
+}
+
+// Daily chooses what is enough of a test of many cases every day, where the gate tries more.
+func Daily[T any](everyDay, inGate T) T {
+	if os.Getenv("LBOTUNE_LONG_TESTS") == "" {
+		return everyDay
+	}
+	return inGate
+}
 
 // Of chooses what fits: less for -short, more for long tests.
 func Of[T any](short, everyDay, long T) T {

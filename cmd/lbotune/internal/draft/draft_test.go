@@ -14,6 +14,7 @@ import (
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/draft"
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/spec"
@@ -432,7 +433,7 @@ func TestDraftIsAlwaysAccepted(t *testing.T) {
 	pieces := []string{"python3", "train.py", "--lr", "0.1", "1e-4", "-x", "5", "--x=3", "a.b=0.1", "'quoted --lr 3'", `"--d 4"`, "{lr}", "{", "}", "$HOME", "$(date)",
 		"`date`", "|", "tee", ">", "out.txt", "&&", "#", "--dropout=0.5", "--é=3", "awk '{print $1}'", "-1", "=", "--", "\\", "\n", "\t", "--trial=7", "0", "--m 0", "--beta 0.9999999", "--huge 1e308", "--tiny 1e-320", "{flag:x}", "\"{x}\"", "\r", "<<'E F'\nE F\n", "<<E+{lr}", "[[ -z {x} ]]", "<<EOF", "--a\x1bb=3", "--c\nd 4", "-z\n", "--file=\xff"}
 	rng := rand.New(rand.NewPCG(3, 3))
-	for range 2000 {
+	for range effort.Sequential(400, 2000, 2000) {
 		argv := make([]string, 1+rng.IntN(6))
 		for i := range argv {
 			argv[i] = pieces[rng.IntN(len(pieces))]

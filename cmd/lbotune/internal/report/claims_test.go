@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/pruner"
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -183,6 +184,9 @@ func TestFrontInWords(t *testing.T) {
 func TestWhatMattersToEachObjective(t *testing.T) {
 	for name, noise := range map[string]int{"loss": 0, "size": 1, "neither": 2} {
 		t.Run(name, func(t *testing.T) {
+			if noise > 0 {
+				effort.Thorough(t, "one of the three ways is enough while one works")
+			}
 			h := beginAs(t, func(c *study.Config) { c.Metrics[1].Direction = study.Minimize }, float("x"), float("y"))
 			rng := rand.New(rand.NewPCG(5, 2))
 			for range 30 {

@@ -73,8 +73,9 @@ func gaining(t *testing.T, seed uint64, judged bool, deviations float64, confirm
 // What is said to be gained at the end of noisy studies, whose best trials and today's values were run
 // again, holds the truth, and where nothing was gained it is seldom said to be.
 func TestGainIsTrue(t *testing.T) {
+	effort.Quality(t)
 	for _, judged := range []bool{false, true} {
-		studies := map[bool]uint64{true: effort.Sequential[uint64](2, 24, 1000), false: effort.Of[uint64](0, 0, 240)}[judged]
+		studies := map[bool]uint64{true: effort.Of(0, effort.Daily[uint64](12, 24), 1000), false: effort.Of[uint64](0, 0, 240)}[judged]
 		for _, confirm := range []int{0, 3} { // of 60 trials, 12 runs more
 			if studies == 0 {
 				continue

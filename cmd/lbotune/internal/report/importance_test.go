@@ -98,11 +98,11 @@ func TestSobolIndicesOfIshigami(t *testing.T) {
 
 // Of a chain of conditions that has more coalitions than anybody can look at, the parts add up all the same.
 func TestShapleyOfALongChain(t *testing.T) {
-	if effort.Raced {
-		t.Skip("runs in one goroutine")
+	if effort.Sequential(true, false, false) {
+		t.Skip("goes through many combinations in one goroutine")
 	}
 	params := []spaces.Param{yesno("b0")}
-	for i := range effort.Of(18, 25, 25) {
+	for i := range 25 {
 		params = append(params, when(yesno(fmt.Sprint("b", i+1)), fmt.Sprintf("b%d", i)))
 	}
 	h := begin(t, params...)
@@ -132,8 +132,8 @@ func TestShapleyOfALongChain(t *testing.T) {
 // A function of many parameters is large, so that those that are drawn are not kept: they are the same
 // when they are drawn again.
 func TestDrawnFunctionsAreNotKept(t *testing.T) {
-	if effort.Raced {
-		t.Skip("measures memory")
+	if effort.Sequential(true, false, false) {
+		t.Skip("measures memory, of a model that takes seconds")
 	}
 	var params []spaces.Param
 	for i := range 60 {

@@ -256,11 +256,9 @@ func (a attempt) play(t *testing.T, seed uint64) (said map[string]int, texts map
 // What seems wrong in a spec is said where it is, soon, and hardly ever elsewhere: of sound studies
 // at most 2 % hear of a mistake.
 func TestMistakesAreNoticed(t *testing.T) {
-	if effort.Raced {
-		t.Skip("runs in one goroutine")
-	}
-	soundOnes, each := effort.Sequential[uint64](12, 24, 300), effort.Sequential[uint64](1, 4, 40)
-	modelled := effort.Sequential[uint64](0, 0, 100) // of the sound ones
+	effort.Quality(t)
+	soundOnes, each := effort.Of(0, effort.Daily[uint64](12, 24), 300), effort.Of(0, effort.Daily[uint64](1, 4), 40)
+	modelled := effort.Of[uint64](0, 0, 100) // of the sound ones
 	for _, judged := range []bool{false, true} {
 		if !judged && !effort.Long() {
 			continue

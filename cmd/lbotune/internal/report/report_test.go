@@ -598,6 +598,7 @@ func TestManyTrials(t *testing.T) {
 
 // So does it with very many parameters, and says what is left out of it.
 func TestManyParameters(t *testing.T) {
+	effort.Thorough(t, "draws 3000 trials of 100 parameters")
 	var params []spaces.Param
 	for i := range 100 {
 		params = append(params, float(fmt.Sprintf("x%d", i)))
