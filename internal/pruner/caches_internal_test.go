@@ -19,7 +19,7 @@ func TestWhatIsKeptDecidesAsAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			stops := 0
-			for seed := range effort.Sequential[uint64](4, 20, 20) {
+			for seed := range effort.Sequential[uint64](12, 20, 20) {
 				rng := rand.New(rand.NewPCG(seed, 1))
 				kept, anew := fresh(t, settings), fresh(t, settings)
 				next := map[int]float64{}
