@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -25,6 +26,7 @@ func TestUnreadableResults(t *testing.T) {
 		}
 		return
 	}
+	effort.Thorough(t, "runs a study eight times under strace")
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("needs strace")

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 )
@@ -25,7 +26,12 @@ func TestConfirmsWhatIsBestAfterTheEnd(t *testing.T) {
 	} {
 		for what, told := range map[string]float64{"the best": 0, "the worst": 99} {
 			for _, how := range []string{"told", "told to the same process", "included", "included in the same process"} {
-				t.Run(name+"/"+what+"/"+how, func(t *testing.T) { confirmAfterTheEnd(t, c.end, c.budget, told, how) })
+				t.Run(name+"/"+what+"/"+how, func(t *testing.T) {
+					if name != "goal" {
+						effort.Thorough(t, "one way to end is enough while one works")
+					}
+					confirmAfterTheEnd(t, c.end, c.budget, told, how)
+				})
 			}
 		}
 	}

@@ -151,12 +151,12 @@ func TestStopReachesWhatWaitsForASlot(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			first := &rejoiner{fakeLauncher: &fakeLauncher{program: func(runner.Job) ending { return ending{takes: time.Hour} }}}
+			first := &rejoiner{fakeLauncher: &fakeLauncher{program: func(runner.Job) ending { return ending{takes: time.Minute} }}}
 			run(first, session.StopHere)
 			cfg.Run.Workers = 1
 			second := &rejoiner{fakeLauncher: &fakeLauncher{program: parabola}}
 			run(second, step)
-			time.Sleep(2 * time.Hour) // until the goroutines have ended that stand for what was left
+			time.Sleep(2 * time.Minute) // until the goroutines have ended that stand for what was left
 			if n := second.attached.Load(); n != 3 || len(second.launched) > 0 {
 				t.Errorf("%v: %d of 3 attempts were rejoined, and %v launched", step, n, second.launched)
 			}
