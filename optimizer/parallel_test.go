@@ -111,6 +111,7 @@ const alike = 1e-3
 // still running. Discrete parameters are equal or far apart in the cube, so that one
 // distance serves all.
 func TestProposalsDifferFromThePending(t *testing.T) {
+	effort.Thorough(t, "the contract has four workers whose proposals differ")
 	both := []string{"rounds", "asynchronous"}
 	widths := effort.Sequential([]int{8}, effort.Daily([]int{2, 32}, []int{2, 8, 32}), []int{2, 4, 8, 16, 32, 64})
 	for _, s := range surfaces(t) {

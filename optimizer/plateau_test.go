@@ -98,6 +98,7 @@ func TestWhereAllIsFlatTheSpaceIsFilled(t *testing.T) {
 
 // Relations hold for the points that fill the space, and what fails, or is guessed, is not forgotten.
 func TestFlatKeepsToWhatIsKnown(t *testing.T) {
+	effort.Quality(t)
 	below := spaces.Relation{Text: "a + b <= 0.5", Params: []string{"a", "b"}, Holds: func(v spaces.Values) bool {
 		return numberOf(v, "a")+numberOf(v, "b") <= 0.5
 	}}

@@ -20,7 +20,8 @@ const badHalfTrials = 64
 // converges in the other half; the bad half is proposed far less often than by
 // chance, and where trials fail less and less.
 func TestBadHalf(t *testing.T) {
-	seeds := effort.Of(raced(1, 3), 3, 5)
+	effort.Thorough(t, "of the quality of searches")
+	seeds := effort.Of(3, 3, 5)
 	for name, c := range map[string]struct {
 		bad   ending
 		fails bool
@@ -56,6 +57,7 @@ func TestBadHalf(t *testing.T) {
 
 // However trials fail, the study takes the same way.
 func TestBadHalfHoweverItFails(t *testing.T) {
+	effort.Thorough(t, "goes through a whole study for each way to fail")
 	want := ""
 	ways := []ending{
 		{exit: runner.Exit{Code: 1}},
@@ -66,7 +68,7 @@ func TestBadHalfHoweverItFails(t *testing.T) {
 		{stdout: "Traceback\n"},
 		{exit: runner.Exit{Code: 139, Signal: "SIGSEGV"}},
 	}
-	for i, bad := range ways[:effort.Of(raced(3, len(ways)), len(ways), len(ways))] {
+	for i, bad := range ways {
 		got := ""
 		for _, trial := range badHalf(t, 1, bad).Trials {
 			got += fmt.Sprintln(trial.Values, trial.Status, trial.Value)

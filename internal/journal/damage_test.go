@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
 )
 
@@ -88,6 +89,9 @@ func TestTornEnds(t *testing.T) {
 		"a huge start":       `{"seq":6,"event":"` + strings.Repeat("x", 2*journal.MaxLine),
 	} {
 		t.Run(name, func(t *testing.T) {
+			if len(tail) > journal.MaxLine {
+				effort.Thorough(t, "reads tens of megabytes")
+			}
 			fsys := faultfs.New()
 			fsys.Put("/journal.jsonl", []byte(good+tail))
 			j, sum, err := journal.Open("/journal.jsonl", ignore, fsys)
