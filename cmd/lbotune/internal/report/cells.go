@@ -122,7 +122,7 @@ func (p *cells) dot(class string, x, y, _ float64) {
 }
 
 // heat shades what lies between the axes by the model's mean: dark is good.
-func (p *cells) heat(a axis, m Picture, left, top, w, h float64) {
+func (p *cells) heat(a axis, m Map, left, top, w, h float64) {
 	for y := top + 1; y < top+h; y += cellHeight / 2 {
 		for x := left + 1; x < left+w; x += cellWidth / 2 {
 			at := func(f float64) int { return min(int(f*float64(m.Size)), m.Size-1) }

@@ -69,7 +69,7 @@ func TestDisprovedBoundsRuleNothingOut(t *testing.T) {
 			}
 			s := h.of(false)
 			pictures := strings.Join(append(s.slices(), s.maps2D()...), "")
-			ruled := slices.ContainsFunc(s.Model.Maps, func(m Picture) bool { return slices.Contains(m.Ruled, true) })
+			ruled := slices.ContainsFunc(s.Model.Maps, func(m Map) bool { return slices.Contains(m.Ruled, true) })
 			if (h.st.Refuted != "") != refuted || ruled == refuted || strings.Contains(pictures, `class="ruled"`) == refuted ||
 				strings.Contains(said(s), "rule out") == refuted || (s.Model.Lipschitz == nil) != refuted {
 				t.Errorf("%q; ruled out on a map: %v, in a picture: %v; %s", h.st.Refuted, ruled, strings.Contains(pictures, `class="ruled"`), said(s))

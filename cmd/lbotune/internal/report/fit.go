@@ -151,16 +151,16 @@ func (s *Study) measured(p spaces.Point, m *fitted, believed float64) float64 {
 
 // beliefs are pictures with what is believed at their points, which differ from p in the free parameters
 // alone, of the objective without noise.
-func (m *fitted) beliefs(p spaces.Point, pictures ...Picture) []Picture {
+func (m *fitted) beliefs(p spaces.Point, pictures ...picture) []picture {
 	base := m.features(p)
 	type drawing struct {
-		Picture
+		picture
 		free   []int         // all parameters where those of the picture decide over others
 		rows   [][][]float64 // the features of the free ones at each point
 		values [][]float64   // of the functions there
 	}
-	drawings := lists.Map(pictures, func(p Picture) drawing {
-		d := drawing{Picture: p, free: slices.Sorted(slices.Values(p.free)), values: make([][]float64, len(p.points))}
+	drawings := lists.Map(pictures, func(p picture) drawing {
+		d := drawing{picture: p, free: slices.Sorted(slices.Values(p.free)), values: make([][]float64, len(p.points))}
 		if slices.ContainsFunc(d.free, func(i int) bool { return m.decides[i] }) {
 			d.free = (*Model)(nil).order(len(m.bases))
 		}
@@ -178,19 +178,15 @@ func (m *fitted) beliefs(p spaces.Point, pictures ...Picture) []Picture {
 			}
 		}
 	}
-	return lists.Map(drawings, func(d drawing) Picture {
-		out := d.Picture
+	return lists.Map(drawings, func(d drawing) picture {
+		out := d.picture
 		out.points = nil // which are many
 		for _, all := range d.values {
 			slices.Sort(all)
 			mean, sd := stat.PopMeanStdDev(all, nil)
 			low, high := m.value(stat.Quantile(0.025, stat.LinInterp, all, nil)), m.value(stat.Quantile(0.975, stat.LinInterp, all, nil))
-			out.Mean = append(out.Mean, m.value(mean))
-			if out.Size > 0 {
-				out.SD = append(out.SD, math.Abs(m.value(mean+sd)/2-m.value(mean-sd)/2))
-				continue
-			}
-			out.Low, out.High = append(out.Low, math.Min(low, high)), append(out.High, math.Max(low, high))
+			out.mean, out.sd = append(out.mean, m.value(mean)), append(out.sd, math.Abs(m.value(mean+sd)/2-m.value(mean-sd)/2))
+			out.low, out.high = append(out.low, math.Min(low, high)), append(out.high, math.Max(low, high))
 		}
 		return out
 	})

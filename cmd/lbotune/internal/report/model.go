@@ -32,8 +32,8 @@ type Model struct {
 	Poor string `json:"poor,omitempty"`
 	// Slices lead through the best trial, one for each parameter but a resource, of which the model
 	// counts the rungs. Maps are of pairs.
-	Slices     []Picture    `json:"slices,omitempty"`
-	Maps       []Picture    `json:"maps,omitempty"`
+	Slices     []Slice      `json:"slices,omitempty"`
+	Maps       []Map        `json:"maps,omitempty"`
 	Importance *Importances `json:"importance,omitempty"`
 
 	// Others are, of several objectives, what is believed of the second and those after it.
@@ -47,27 +47,39 @@ type Model struct {
 
 // Beliefs are those of one of several objectives, with nothing of what is ruled out.
 type Beliefs struct {
-	Objective string    `json:"objective"`
-	Slices    []Picture `json:"slices"`
-	Maps      []Picture `json:"maps,omitempty"`
-	poor      string    // as in Model
+	Objective string  `json:"objective"`
+	Slices    []Slice `json:"slices"`
+	Maps      []Map   `json:"maps,omitempty"`
+	poor      string  // as in Model
 }
 
-// Picture is what is believed where one parameter varies, or two, and the others are as in the best
+// Slice is what is believed where one parameter varies and the others are as in the best
 // trial.
-type Picture struct {
-	Param  string    `json:"param,omitzero"`
-	Places []float64 `json:"places,omitzero"` // along the axis, from 0 to 1
-	X      string    `json:"x,omitzero"`
-	Y      string    `json:"y,omitzero"`
-	Size   int       `json:"size,omitzero"` // of two: places of a row; the rows come from below
+type Slice struct {
+	Param  string    `json:"param"`
+	Places []float64 `json:"places"` // along the axis, from 0 to 1
 	Mean   Numbers   `json:"mean"`
-	SD     Numbers   `json:"sd,omitzero"`
-	Low    Numbers   `json:"low,omitzero"` // of one: of a 95 % interval of the objective without noise
-	High   Numbers   `json:"high,omitzero"`
+	Low    Numbers   `json:"low"` // of a 95 % interval of the objective without noise
+	High   Numbers   `json:"high"`
 	Ruled  []bool    `json:"ruled_out"` // by the Lipschitz bounds
-	free   []int     // the parameters that vary
-	points []spaces.Point
+}
+
+// Map is what is believed where two parameters vary: rows of Size places, from below.
+type Map struct {
+	X     string  `json:"x"`
+	Y     string  `json:"y"`
+	Size  int     `json:"size"`
+	Mean  Numbers `json:"mean"`
+	SD    Numbers `json:"sd"`
+	Ruled []bool  `json:"ruled_out"`
+	free  []int   // the parameters that vary
+}
+
+// picture is what is believed where the parameters free vary, and the others are as in the best trial.
+type picture struct {
+	free                []int
+	points              []spaces.Point
+	mean, sd, low, high Numbers
 }
 
 const (
@@ -160,9 +172,9 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	order = order[:min(3, len(order))] // of them there are maps, by pairs
 
 	// What is drawn: one picture along each parameter, and one for each pair, through the best trial.
-	var pictures []Picture
+	var pictures []picture
 	var points []spaces.Point
-	draw := func(p Picture) { pictures, points = append(pictures, p), append(points, p.points...) }
+	draw := func(p picture) { pictures, points = append(pictures, p), append(points, p.points...) }
 	space, places := s.state.Search.Space, make([]float64, sliceSteps+1)
 	for k := range places {
 		places[k] = float64(k) / sliceSteps
@@ -172,11 +184,11 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 			continue
 		}
 		at := func(u float64) spaces.Point { return moved(space, best.Point, i, u) }
-		draw(Picture{Param: s.Params[i].Name, Places: places, free: []int{i}, points: lists.Map(places, at)})
+		draw(picture{free: []int{i}, points: lists.Map(places, at)})
 	}
 	for i, x := range order {
 		for _, y := range order[i+1:] {
-			p := Picture{X: s.Params[x].Name, Y: s.Params[y].Name, Size: mapSize, free: []int{x, y}}
+			p := picture{free: []int{x, y}}
 			for k := range mapSize * mapSize {
 				q := moved(space, best.Point, x, (float64(k%mapSize)+0.5)/mapSize)
 				p.points = append(p.points, moved(space, q, y, (float64(k/mapSize)+0.5)/mapSize))
@@ -193,18 +205,19 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	for k, f := range fits {
 		of, bounds := Beliefs{Objective: f.objective.Name, poor: f.poor}, e.Beliefs
 		for _, p := range f.beliefs(best.Point, pictures...) {
-			p.Ruled = lists.Map(bounds[:len(p.Mean)], func(b optimizer.Belief) bool {
+			ruled := lists.Map(bounds[:len(p.mean)], func(b optimizer.Belief) bool {
 				return k == 0 && b.Upper < e.Best && s.state.Refuted == ""
 			})
-			bounds = bounds[len(p.Mean):]
-			if p.Size > 0 {
-				of.Maps = append(of.Maps, p)
+			bounds = bounds[len(p.mean):]
+			name := func(i int) string { return s.Params[p.free[i]].Name }
+			if len(p.free) == 2 {
+				of.Maps = append(of.Maps, Map{name(0), name(1), mapSize, p.mean, p.sd, ruled, p.free})
 				continue
 			}
 			if k > 0 {
-				p.Ruled = []bool{} // nothing is known of it
+				ruled = []bool{} // nothing is known of it
 			}
-			of.Slices = append(of.Slices, p)
+			of.Slices = append(of.Slices, Slice{name(0), places, p.mean, p.low, p.high, ruled})
 		}
 		all = append(all, of)
 	}

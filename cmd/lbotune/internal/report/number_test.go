@@ -11,7 +11,7 @@ import (
 
 // What has no end is null: JSON has no number for it.
 func TestIntervalsWithoutAnEnd(t *testing.T) {
-	s := Picture{Param: "x", Places: []float64{0, 1}, Mean: Numbers{1, 2}, Low: Numbers{math.Inf(-1), 1}, High: Numbers{2, math.Inf(1)}}
+	s := Slice{Param: "x", Places: []float64{0, 1}, Mean: Numbers{1, 2}, Low: Numbers{math.Inf(-1), 1}, High: Numbers{2, math.Inf(1)}}
 	b := Belief{Best: 1, Mean: 2, SD: 0.5, Low: Number(math.Inf(-1)), High: Number(math.NaN())}
 	for _, c := range []struct {
 		v    any

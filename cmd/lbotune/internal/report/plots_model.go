@@ -30,7 +30,7 @@ func (s *Study) slices() []string {
 }
 
 // slice draws the model's band and mean, and the places that are ruled out.
-func (c *chart) slice(sl Picture) {
+func (c *chart) slice(sl Slice) {
 	mean := c.series(sl.Places, sl.Mean)
 	for k, v := range sl.Mean {
 		if v < c.y.lo || v > c.y.hi {

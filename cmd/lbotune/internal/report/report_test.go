@@ -474,10 +474,10 @@ func fixedModel() *Model {
 		{"x", Interval{0.2, 0.1, 0.3}, Interval{0.7, 0.6, 0.8}, Interval{0.8, 0.7, 0.9}, Interval{0.6, 0.4, 0.8}, 0.95, false},
 		{"kind", Interval{0.1, -0.1, 0.2}, Interval{0.1, 0, 0.3}, Interval{0.2, 0.1, 0.3}, Interval{0.1, 0, 0.2}, 0.05, false}}}}}
 	for _, p := range []string{"x", "kind"} {
-		m.Slices = append(m.Slices, Picture{Param: p, Places: []float64{0, 0.5, 1}, Mean: []float64{0.6, 0.5, 0.7},
+		m.Slices = append(m.Slices, Slice{Param: p, Places: []float64{0, 0.5, 1}, Mean: []float64{0.6, 0.5, 0.7},
 			Low: []float64{0.5, 0.45, 0.5}, High: []float64{0.8, 0.6, 0.9}, Ruled: []bool{false, false, true}})
 	}
-	m.Maps = []Picture{{X: "x", Y: "kind", Size: 2, Mean: []float64{0.5, 0.6, 0.7, 0.8}, SD: []float64{0, 0.1, 0.2, 0.3}, Ruled: []bool{false, false, false, true}, free: []int{0, 1}}}
+	m.Maps = []Map{{X: "x", Y: "kind", Size: 2, Mean: []float64{0.5, 0.6, 0.7, 0.8}, SD: []float64{0, 0.1, 0.2, 0.3}, Ruled: []bool{false, false, false, true}, free: []int{0, 1}}}
 	return m
 }
 

@@ -159,7 +159,7 @@ type canvas interface {
 	// path is in parts where places are not a number; the values are those of another scale.
 	path(class string, places [][2]float64, values ...float64)
 	dot(class string, x, y, r float64)
-	heat(a axis, m Picture, x, y, w, h float64)
+	heat(a axis, m Map, x, y, w, h float64)
 	link(to string, draw func())
 	String() string
 }
@@ -307,7 +307,7 @@ func (b *svg) dot(class string, x, y, r float64) {
 
 // heat draws a map, and beside it which value has which color: a band of values has one, the
 // dark end of which is good; the more uncertain, the paler. What is ruled out is hatched.
-func (b *svg) heat(a axis, m Picture, x, y, w, h float64) {
+func (b *svg) heat(a axis, m Map, x, y, w, h float64) {
 	palette := color.Palette{color.NRGBA{0xd5, 0x5e, 0x00, 0xff}}
 	for band := range heatBands {
 		for pale := range heatPales {

@@ -673,15 +673,15 @@ func (p problem) slices(t *testing.T, s *Study, m *fitted, out *score) []float64
 	}
 	sd := stat.StdDev(some, nil)
 	var points []spaces.Point
-	var shown Picture
+	var shown picture
 	for i := range p.params {
 		var along []spaces.Point
 		for k := range 11 {
 			along = append(along, space.Snap(moved(space, best.Point, i, float64(k)/10)))
 		}
-		b := m.beliefs(best.Point, Picture{points: along, free: []int{i}})[0]
-		points, shown.Mean = append(points, along...), append(shown.Mean, b.Mean...)
-		shown.Low, shown.High = append(shown.Low, b.Low...), append(shown.High, b.High...)
+		b := m.beliefs(best.Point, picture{points: along, free: []int{i}})[0]
+		points, shown.mean = append(points, along...), append(shown.mean, b.mean...)
+		shown.low, shown.high = append(shown.low, b.low...), append(shown.high, b.high...)
 	}
 	observations, q := s.known()
 	model, err := s.told(observations)
@@ -696,10 +696,10 @@ func (p problem) slices(t *testing.T, s *Study, m *fitted, out *score) []float64
 	for k, x := range points {
 		y, b := p.value(space, x), e.Beliefs[k]
 		out.places++
-		if shown.Low[k]-slack <= y && y <= shown.High[k]+slack {
+		if shown.low[k]-slack <= y && y <= shown.high[k]+slack {
 			out.held++
 		}
-		out.square += math.Pow((y-shown.Mean[k])/sd, 2)
+		out.square += math.Pow((y-shown.mean[k])/sd, 2)
 		if v := s.good(y); b.Low-slack <= v && v <= b.High+slack {
 			out.old++
 		}
