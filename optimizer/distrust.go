@@ -60,9 +60,9 @@ func (l *lbo) distrust(ctx context.Context) ([]int, error) {
 	}
 	var wrong []int
 	for _, s := range l.suspects {
-		far := 0
+		far, p := 0, s.model.model.Predictor()
 		for n, i := range own {
-			mu, variance := s.model.model.Predictor().Predict(l.past.x[i])
+			mu, variance := p.Predict(l.past.x[i])
 			z := s.model.warp.Apply(l.past.raw[i] / s.model.unit)
 			if sd := math.Sqrt(unsureBy*unsureBy*variance + s.model.noise*s.model.noise + noisySD*noisySD); !(math.Abs(z-mu) <= farSD*sd) {
 				far++

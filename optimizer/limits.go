@@ -198,7 +198,9 @@ func (a *ask) assumeLimits(m *limits, believed []float64) (*limits, error) {
 				believed[k] = math.Inf(-1)
 			}
 		}
-		out.each = append(out.each, newChance(model, c.limit, c.caution))
+		assumed := newChance(model, c.limit, c.caution)
+		assumed.of = c.of
+		out.each = append(out.each, assumed)
 	}
 	return out, nil
 }

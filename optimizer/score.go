@@ -222,8 +222,8 @@ func (s *modelPart) at(x, grad []float64) float64 {
 		lo, up := s.bounds.at(x, nil, nil)
 		return s.f(mu, math.Sqrt(variance), lo, up).F
 	}
-	by := slices.Collect(slices.Chunk(make([]float64, 4*len(x)), len(x))) // gradients
-	dmu, dvar, dlo, dup := by[0], by[1], by[2], by[3]
+	room := func() []float64 { return make([]float64, len(x)) }
+	dmu, dvar, dlo, dup := room(), room(), room(), room()
 	mu, variance := s.p.PredictGrad(x, dmu, dvar)
 	sigma := math.Sqrt(variance)
 	for j := range dvar {

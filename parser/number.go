@@ -240,9 +240,19 @@ func parseDecorated(token []byte) (float64, kind) {
 
 // isDecimal checks the grammar [+-] digits [. digits] [e [+-] digits], with
 // digits on at least one side of the point.
-func isDecimal(token []byte) bool { return decimalRE.Match(token) }
-
-var decimalRE = regexp.MustCompile(`^` + signRE + `(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]` + signRE + `\d+)?$`)
+func isDecimal(token []byte) bool {
+	token = token[skipSign(token, 0):]
+	if e := bytes.IndexAny(token, "eE"); e >= 0 {
+		exponent := token[skipSign(token, e+1):]
+		if len(exponent) == 0 || skipDigits(exponent, 0) < len(exponent) {
+			return false
+		}
+		token = token[:e]
+	}
+	whole, fraction, _ := bytes.Cut(token, []byte{'.'})
+	digits := skipDigits(whole, 0) + skipDigits(fraction, 0)
+	return digits > 0 && digits == len(whole)+len(fraction)
+}
 
 // skipSign goes past a sign, which may be the minus of typesetting: see isMinus.
 func skipSign(token []byte, i int) int {

@@ -70,16 +70,20 @@ type record struct {
 // understand count as absent: a user's program may have scribbled into the file.
 func readRecord(fd int, offset int64) (rec record, err error) {
 	var st unix.Stat_t
-	buf := make([]byte, 64<<10)
-	err = unix.Fstat(fd, &st)
-	n := 0
-	if err == nil {
+	var n int
+	var buf []byte
+	switch err = unix.Fstat(fd, &st); {
+	case err != nil:
+	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+		err = fmt.Errorf("%s is not a regular file", recordName)
+	default:
+		rec.lastSeen = time.Unix(st.Mtim.Unix())
+		buf = make([]byte, max(0, min(st.Size-offset, 64<<10)))
 		n, err = unix.Pread(fd, buf, offset)
 	}
 	if err != nil {
 		return rec, fmt.Errorf("read %s: %w", recordName, err)
 	}
-	rec.lastSeen = time.Unix(st.Mtim.Unix())
 	for line := range bytes.Lines(buf[:n]) {
 		var e entry
 		if times, ok := parseTimes(line); ok {

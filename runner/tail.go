@@ -265,15 +265,17 @@ func (a *attempt) countAt(rec record) *Lengths {
 	if rec.Counted != nil || rec.Printed == nil || rec.Stop != "" {
 		return rec.Counted
 	}
+	late := false // it is not all
 	counted := func(b *boundedLog, printed int64) int64 {
 		all, last := b.written()
-		if printed >= 0 && last.After(rec.lastSeen.Add(leftoverPatience)) {
+		if printed >= 0 && printed != all && last.After(rec.lastSeen.Add(leftoverPatience)) {
+			late = true
 			return printed
 		}
 		return all
 	}
 	count := Lengths{counted(&a.out, rec.Printed.Stdout), counted(&a.err, rec.Printed.Stderr)}
-	if count == a.lengths() {
+	if !late {
 		return nil
 	}
 	return &count

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
@@ -224,6 +225,7 @@ func (s *Study) giveBack(trial int, returned bool) {
 	s.turn <- struct{}{}
 	defer s.unlock()
 	s.trying[slices.Index(s.trying, trial)] = 0
+	delete(s.reported, trial)
 	close(s.tried)
 	s.tried = make(chan struct{})
 	if t := s.state.Trials[trial-1]; !t.Done() && !s.closed {
@@ -282,7 +284,12 @@ func (s *Study) awaited(trial int) (*study.Trial, error) {
 // finish commits the end of a trial that was handed out, after other events of it. If it was the last, the study
 // ends, too.
 func (s *Study) finish(f study.Finished, events ...study.Event) error {
-	delete(s.reported, f.Trial)
+	if r := s.reported[f.Trial]; r != nil {
+		r.box.end()
+		_, measured, _, _ := r.box.take(true)
+		events = appendMeasured(events, layout.AttemptID{Trial: f.Trial, Attempt: f.Attempt}, measured)
+		delete(s.reported, f.Trial)
+	}
 	if err := s.commit(append(events, f)...); err != nil {
 		return err
 	}

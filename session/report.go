@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
@@ -44,13 +45,13 @@ func (s *Study) Report(trial int, step float64, metrics study.Metrics) (over boo
 			r.picked[i].add(v, m.Rule.Pick)
 		}
 	}
-	r.box.complete()
+	if len(r.box.last.Metrics) == len(c.Metrics) { // else more of this step may come
+		r.box.complete()
+	}
 	batch, measured, cut, _ := r.box.take(true)
 	id := layout.AttemptID{Trial: trial, Attempt: t.NextAttempt()}
 	events, _ := s.verdict(id, batch, true, func(_ any, text string, args ...any) { s.opts.Log.Warn(text, args...) })
-	if len(measured) > 0 {
-		events = append(events, study.Measured{Trial: id.Trial, Attempt: id.Attempt, Measurements: measured})
-	}
+	events = appendMeasured(events, id, measured)
 	for _, e := range events {
 		if e, ok := e.(study.Cut); ok {
 			cut = &e
@@ -63,7 +64,7 @@ func (s *Study) Report(trial int, step float64, metrics study.Metrics) (over boo
 		cut.Trial, cut.Attempt = id.Trial, id.Attempt
 		events = append(events, *cut)
 	}
-	return true, s.finish(stopped(s.state, t, cut, r.partial(c)), events...)
+	return true, s.finish(stopped(s.state, t, cut, r.partial(c, cut)), events...)
 }
 
 // reportOf is what was reported of a trial, by this process.
@@ -89,15 +90,23 @@ func (s *Study) reportOf(t *study.Trial) (*report, error) {
 	return r, nil
 }
 
-// partial is the value of each metric, as far as the trial has come.
-func (r *report) partial(c *study.Config) study.Metrics {
+// partial is the value of each metric, as far as the trial has come. One that is not finite is not known, but
+// for an objective: by that a trial which a rule has stopped is judged.
+func (r *report) partial(c *study.Config, cut *study.Cut) study.Metrics {
 	metrics := study.Metrics{}
 	for i, m := range c.Metrics {
-		if r.picked[i].n > 0 {
-			metrics[m.Name] = r.picked[i].value
+		if p := r.picked[i]; p.n > 0 && (finite(p.value) || cut.Metric == "" && slices.Contains(r.box.objectives, i)) {
+			metrics[m.Name] = p.value
 		}
 	}
 	return metrics
+}
+
+func appendMeasured(events []study.Event, id layout.AttemptID, measured []study.Measurement) []study.Event {
+	if len(measured) == 0 {
+		return events
+	}
+	return append(events, study.Measured{Trial: id.Trial, Attempt: id.Attempt, Measurements: measured})
 }
 
 // stopped is the end of a trial that was handed out and is stopped early.
@@ -125,7 +134,7 @@ func (p *pick) add(v float64, how string) {
 	better := math.IsNaN(p.value) || how == "min" && v < p.value || how == "max" && v > p.value
 	switch {
 	case how == "mean":
-		p.value += (v - p.value) / float64(p.n)
+		p.value += v/float64(p.n) - p.value/float64(p.n) // the difference might overflow
 	case p.n == 1, how == "" || how == "last", how != "first" && better:
 		p.value = v
 	}

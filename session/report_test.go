@@ -1,11 +1,17 @@
 package session_test
 
 import (
+	"context"
+	"errors"
+	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/inbox"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
@@ -69,4 +75,157 @@ func reports(t *testing.T, p study.Prune, curves ...string) *study.State {
 		t.Fatal(err)
 	}
 	return st
+}
+
+// reporting opens a study of hand-made trials that a rule stops early.
+func reporting(t *testing.T, change func(*study.Config)) *session.Study {
+	t.Helper()
+	c := config()
+	c.Prune = &study.Prune{Method: "patience", Patience: 2}
+	change(&c)
+	s, err := session.Open(&c, session.Options{Dir: t.TempDir(), Optimizer: newFakeOptimizer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// What was reported of an attempt that was broken off counts for nothing in the next one.
+func TestReportsOfATrialThatIsTriedAgain(t *testing.T) {
+	s := reporting(t, func(c *study.Config) { c.Budget.Trials, c.Metrics[0].Rule.Pick = 1, "first" })
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := s.Try(ctx, func(trial study.Trial) (study.Metrics, error) {
+		_, err := s.Report(trial.Number, math.NaN(), study.Metrics{"loss": 1})
+		cancel()
+		return nil, errors.Join(err, ctx.Err())
+	}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if err := s.Try(t.Context(), func(trial study.Trial) (study.Metrics, error) {
+		for _, v := range []float64{30, 20, 20, 20} {
+			if over, err := s.Report(trial.Number, math.NaN(), study.Metrics{"loss": v}); over || err != nil {
+				return study.Metrics{"loss": 7}, err
+			}
+		}
+		return study.Metrics{"loss": 0}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if trial := s.State().Trials[0]; trial.Value != 30 || trial.Cut == nil || trial.Cut.Reading.Step != 4 {
+		t.Errorf("value %v, stopped by %+v", trial.Value, trial.Cut)
+	}
+}
+
+// A trial that a rule ends has no value if a limited metric was not finite, as one that is told has none.
+func TestReportsThatAreNotFinite(t *testing.T) {
+	most := 9.0
+	for name, c := range map[string]struct {
+		mem  float64
+		loss []float64
+		want study.FailureKind
+	}{
+		"limited": {math.NaN(), []float64{1, 2, 2}, study.FailPruned},
+		"loss":    {1, []float64{1, 2, math.NaN()}, study.FailNotFinite},
+		"neither": {1, []float64{1, 2, 2}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := reporting(t, func(cfg *study.Config) {
+				cfg.Metrics = append(cfg.Metrics, study.Metric{Name: "mem", Rule: parser.Rule{Metric: "mem"}, Max: &most})
+			})
+			trial, err := s.Ask(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			over := false
+			for step, v := range c.loss {
+				if over, err = s.Report(trial.Number, float64(step), study.Metrics{"loss": v, "mem": c.mem}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			end := s.State().Trials[0]
+			if _, has := end.Metrics.Get("mem"); !over || has != (name == "neither") || (end.Failure == nil) != (c.want == "") || end.Failure != nil && end.Failure.Kind != c.want {
+				t.Errorf("over %v: %s, %+v, %v", over, end.Status, end.Failure, end.Metrics)
+			}
+		})
+	}
+}
+
+// Readings of one step are one measurement, whichever call brings them, and none are of no reading.
+func TestReportsOfOneStep(t *testing.T) {
+	s := reporting(t, func(c *study.Config) {
+		c.Metrics = append(c.Metrics, study.Metric{Name: "mem", Rule: parser.Rule{Metric: "mem"}})
+	})
+	trial, err := s.Ask(t.Context())
+	for _, m := range []study.Metrics{nil, {"loss": 3}, {"mem": 1}, {}, {"loss": 2}} {
+		if err == nil {
+			_, err = s.Report(trial.Number, float64(len(m)), m)
+		}
+	}
+	if err = errors.Join(err, s.Tell(trial.Number, study.Metrics{"loss": 2, "mem": 4})); err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, m := range s.State().Trials[0].Measurements {
+		found = append(found, strconv.FormatFloat(m.Step, 'g', -1, 64)+" "+strconv.Itoa(len(m.Metrics)))
+	}
+	if got := strings.Join(found, ", "); got != "1 2, 1 1" {
+		t.Errorf("measurements: %s", got)
+	}
+}
+
+// What is taken out beside something that is put back counts no more where readings are compared.
+func TestReportsAfterExclusions(t *testing.T) {
+	s := reporting(t, func(c *study.Config) { c.Prune = &study.Prune{Method: "median", MinTrials: 1} })
+	for n, loss := range []float64{9, 1, 1, 1} {
+		trial, err := s.Ask(t.Context())
+		if err == nil {
+			_, err = s.Report(trial.Number, 1, study.Metrics{"loss": loss})
+		}
+		if err = errors.Join(err, s.Tell(n+1, study.Metrics{"loss": loss})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := s.Do(study.Request{Action: study.ActionExclude, Trial: 1})
+	for _, r := range []study.Request{{Action: study.ActionExclude, Trial: 2}, {Action: study.ActionExclude, Trial: 3},
+		{Action: study.ActionExclude, Trial: 4}, {Action: study.ActionInclude, Trial: 1}} {
+		_, more := inbox.Leave(s.Layout(), r)
+		err = errors.Join(err, more)
+	}
+	if err = errors.Join(err, s.Serve()); err != nil {
+		t.Fatal(err)
+	}
+	trial, err := s.Ask(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if over, err := s.Report(trial.Number, 1, study.Metrics{"loss": 5}); over || err != nil {
+		t.Errorf("stopped: %v, %v", over, err)
+	}
+}
+
+// Trials that several goroutines report of do not get in each other's way.
+func TestReportsBesideEachOther(t *testing.T) {
+	s := reporting(t, func(c *study.Config) { c.Prune.Patience = 3 })
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if err := s.Try(t.Context(), func(trial study.Trial) (study.Metrics, error) {
+				for step := range 9 {
+					if over, err := s.Report(trial.Number, float64(step), study.Metrics{"loss": float64(trial.Number)}); over || err != nil {
+						return study.Metrics{"loss": 0}, err
+					}
+				}
+				return study.Metrics{"loss": 0}, nil
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, trial := range s.State().Trials {
+		if trial.Value != float64(trial.Number) || len(trial.Measurements) != 4 {
+			t.Errorf("trial %d: %v after %d measurements", trial.Number, trial.Value, len(trial.Measurements))
+		}
+	}
 }

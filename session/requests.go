@@ -63,6 +63,8 @@ func (s *Study) serve() error {
 func (s *Study) unlearn(e study.Event) {
 	if e, ok := e.(study.Included); ok {
 		s.watchAgain(e.Trial)
+	} else {
+		s.watchOn()
 	}
 	switch e.(type) {
 	case study.Excluded, study.Included, study.Rerun:
@@ -117,9 +119,7 @@ func (l *loop) adapt(e study.Event) {
 		if l.ending == nil || l.ending.Why != study.EndExhausted {
 			return
 		}
-	case study.Excluded:
-		l.study.watchOn()
-	case study.Included:
+	case study.Excluded, study.Included:
 	case study.Rerun:
 		for _, n := range e.Trials {
 			l.ready = append(l.ready, layout.AttemptID{Trial: n, Attempt: l.study.state.Trials[n-1].NextAttempt()})

@@ -290,6 +290,9 @@ func (p Param) floatCoord(x float64) float64 {
 	}
 	a := p.scaled(p.Min)
 	u := clamp((p.scaled(x)-a)/(p.scaled(p.Max)-a), 0, 1)
+	if p.floatAt(u) == x {
+		return u
+	}
 	lo, hi := u, u
 	for width := 1e-15; width < 1 && (p.floatAt(lo) > x || p.floatAt(hi) < x || lo == hi); width *= 10 {
 		lo, hi = math.Max(u-width, 0), math.Min(u+width, 1)

@@ -253,6 +253,9 @@ func (s *State) proposed(e Proposed, at time.Time) error {
 func (t *Trial) started(e Started, at time.Time) {
 	a := t.attempt(e.Attempt, e.Slot)
 	a.Host = e.Host
+	if !e.Rejoined {
+		a.Ended = time.Time{} // where its output was to be read again, and is gone
+	}
 	if a.Started.IsZero() {
 		a.Started, a.Queued = at, at.Add(-time.Duration(e.Waited*float64(time.Second)))
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// A long journal is read in order.
+// A journal with more records than wait to be folded at a time is read in order.
 func TestLongJournal(t *testing.T) {
 	n := 512 * (2*runtime.GOMAXPROCS(0) + 4)
 	events := []study.Event{study.Created{ID: "id", Fingerprint: "f", Config: config()}}

@@ -236,6 +236,9 @@ func (d *driver) tell(r driveRequest) (driveAnswer, error) {
 		r.Value = v
 		delete(r.Metrics, objective)
 	}
+	if r.Step != nil {
+		return driveAnswer{}, usagef(`found "step" in a tell, which ends the trial; a "report" takes it`)
+	}
 	if (r.Value == nil) == (r.Failed == "") {
 		return driveAnswer{}, usagef(`want either "value", a number, or "failed", the reason why there is none`)
 	}

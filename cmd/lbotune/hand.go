@@ -102,9 +102,11 @@ Metrics that have a limit must be told.`)
 			again := t.Done() && t.Hand
 			err = tell(s, n, value, metrics, *failed)
 			switch {
-			case err != nil:
-				return hinted(usage(err), when(again, "lbotune exclude %s %d takes its result out; to have another value "+
+			case err != nil && again:
+				return hinted(usage(err), fmt.Sprintf("lbotune exclude %s %d takes its result out; to have another value "+
 					"counted for it, raise the budget, and enqueue, ask and tell its values again", word(args[0]), n))
+			case err != nil:
+				return usage(err)
 			case g.json:
 				return printLine(g.out, newTrialJSON(s.State(), s.Layout(), t))
 			}

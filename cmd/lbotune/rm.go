@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +47,10 @@ func refuseLone(arg string) error {
 }
 
 func removeStudy(ctx context.Context, g *global, st *study.State, l layout.Study, yes bool) error {
-	if err := cmp.Or(session.CheckOwner(l, slog.New(slog.DiscardHandler)), deserted(ctx, st, l)); err != nil {
+	if err := session.CheckOwner(l, slog.New(slog.DiscardHandler)); err != nil {
+		return err
+	}
+	if err := deserted(ctx, st, l); err != nil {
 		return err
 	}
 	if !yes {

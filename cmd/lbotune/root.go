@@ -285,7 +285,11 @@ func checkArgs(cmd *cobra.Command, args []string) error {
 func theOnly(cmd *cobra.Command, args []string) string {
 	kind := either(strings.Contains(cmd.Use, "STUDY"), ".study", ".toml")
 	there, _ := filepath.Glob("*" + kind)
-	if len(args) > 0 || len(there) != 1 {
+	there = slices.DeleteFunc(there, func(name string) bool { return name == "pyproject.toml" || name == "Cargo.toml" })
+	if slices.Contains(there, "spec.toml") {
+		there = []string{"spec.toml"}
+	}
+	if len(args) > 0 || len(there) != 1 || !strings.Contains(cmd.Use, "STUDY") && !strings.Contains(cmd.Use, "SPEC") {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %s %s?", cmd.CommandPath(), word(there[0]))

@@ -114,7 +114,8 @@ func newResume(g *global, above *cobra.Command) {
 	cmd.Flags().BoolVar(&o.detached, "detached", false, "work inside the job of a detached study")
 	cmd.Flags().Lookup("detached").Hidden = true
 	cmd.RunE = inDir(func(ctx context.Context, dir string, _ []string) error {
-		if o.dir = dir; o.detached {
+		o.dir = dir
+		if o.detached {
 			return runDetached(ctx, g, o)
 		}
 		return runStudy(ctx, g, o, nil)

@@ -169,10 +169,10 @@ func tableText(rows [][]string, columns int) string {
 		s.WriteString(when(from > 1, "\n"))
 		for _, row := range rows {
 			line := ""
-			for i, cell := range row {
-				if i == 0 || from <= i && i < n {
-					line += cell + strings.Repeat(" ", width[i]-widthOf(cell)+2)
-				}
+			add := func(i int) { line += row[i] + strings.Repeat(" ", width[i]-widthOf(row[i])+2) }
+			add(0)
+			for i := from; i < n; i++ {
+				add(i)
 			}
 			s.WriteString(strings.TrimRight(line, " ") + "\n")
 		}

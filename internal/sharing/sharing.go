@@ -160,7 +160,7 @@ func (f *Folder) lock(l Lock) (*os.File, error) {
 			return nil, err
 		}
 		err = unix.Flock(int(file.Fd()), how|unix.LOCK_NB)
-		if err == nil && !removed(file) { // by somebody who cleans up
+		if err == nil && !removed(file) { // which somebody who cleans up may have done
 			return file, nil
 		}
 		file.Close()

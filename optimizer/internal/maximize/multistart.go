@@ -81,7 +81,7 @@ func Together(n int, search func(k int, f Func), f Func, ahead func(points [][]f
 		defer stop()
 		left = append(left, next)
 	}
-	for {
+	for len(left) > 0 {
 		var points [][]float64
 		left = slices.DeleteFunc(left, func(next func() ([]float64, bool)) bool {
 			x, wants := next()
@@ -90,9 +90,6 @@ func Together(n int, search func(k int, f Func), f Func, ahead func(points [][]f
 			}
 			return !wants
 		})
-		if len(left) == 0 {
-			return
-		}
 		ahead(points)
 	}
 }

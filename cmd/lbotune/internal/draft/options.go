@@ -351,8 +351,8 @@ func isNumber(word string) bool {
 func (g *guesser) example() (flag, of string) {
 	for _, h := range g.listed {
 		flag := h.flags[len(h.flags)-1]
-		_, text, short := strings.Cut(h.text, flag) // -r RATE, --rate RATE
-		if !short {
+		short, text, both := strings.Cut(h.text, flag) // -r RATE, --rate RATE
+		if !both || len(strings.Fields(short)) > 1 || !strings.HasSuffix(strings.TrimSpace(short), ",") {
 			text = h.text
 		}
 		first := append(strings.Fields(text), "")[0]

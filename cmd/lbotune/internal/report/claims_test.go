@@ -209,22 +209,6 @@ func TestWhatMattersToEachObjective(t *testing.T) {
 	}
 }
 
-// A tile counts the trials that the others do not: those that are excluded are neither failed nor pruned.
-func TestTilesCountEachTrialOnce(t *testing.T) {
-	h := begin(t, float("x"))
-	h.trial(0.1)
-	h.failure("broken")
-	h.failure("broken")
-	h.record(study.Excluded{Trial: 2})
-	tiles := map[string]string{}
-	for _, tile := range h.of(false).Tiles() {
-		tiles[tile[1]] = tile[0]
-	}
-	if tiles["failed"] != "1" || tiles["excluded"] != "1" {
-		t.Errorf("of two failed trials, one of which is excluded, the tiles say %q", tiles)
-	}
-}
-
 // A trial of other ranges is said to be out of range in each place, and every place counts the same.
 func TestOutOfRangeIsSaidEverywhere(t *testing.T) {
 	h := begin(t, float("x"))

@@ -185,9 +185,8 @@ func (s *Study) Tiles() [][2]string {
 		trials += " of " + strconv.Itoa(s.Budget)
 	}
 	add(true, trials, "trials")
-	count := s.count()
-	for _, standing := range standings[1:] {
-		add(count[standing] > 0, strconv.Itoa(count[standing]), standing)
+	for i, n := range []int{f.Infeasible, f.Failed, f.Pruned, f.Excluded, f.Outside, len(f.Unfinished)} {
+		add(n > 0, strconv.Itoa(n), standings[i+1])
 	}
 	add(true, Took(f.Elapsed), "time")
 	add(f.Left > 0, "≈ "+Took(f.Left), "left")
