@@ -27,11 +27,11 @@ func cgroupParent() string {
 	if dir == "" {
 		return ""
 	}
-	probe := filepath.Join(dir, fmt.Sprintf("lbotune-%d-probe", os.Getpid()))
-	if unix.Mkdir(probe, 0o700) != nil {
+	probe, err := os.MkdirTemp(dir, fmt.Sprintf("lbotune-%d-probe", os.Getpid())) // others of ours may try, too
+	if err != nil {
 		return ""
 	}
-	_, err := os.Stat(filepath.Join(probe, "cgroup.kill")) // since Linux 5.14
+	_, err = os.Stat(filepath.Join(probe, "cgroup.kill")) // since Linux 5.14
 	if unix.Rmdir(probe) != nil || err != nil {
 		return ""
 	}

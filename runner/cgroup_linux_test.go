@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -58,9 +59,15 @@ func TestCgroupParent(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := cgroupParent(); got != want {
-		t.Errorf("groups are made in %q, want %q", got, want)
+	var all sync.WaitGroup
+	for range 16 { // launchers of one process, which begin at once
+		all.Go(func() {
+			if got := cgroupParent(); got != want {
+				t.Errorf("groups are made in %q, want %q", got, want)
+			}
+		})
 	}
+	all.Wait()
 }
 
 // TestClearCgroups: what is removed are the empty groups of orchestrators that are gone.

@@ -151,6 +151,15 @@ func testHopper(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	}
 }
 
+// TestHopper: also where no control groups can be made.
+func TestHopper(t *testing.T) {
+	testHopper(t, func(*testing.T) runner.Launcher {
+		l := new(runner.Local)
+		l.WithoutCgroups()
+		return l
+	})
+}
+
 // testNeighbours: the end of one attempt is not the end of what others have started.
 func testNeighbours(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	l := newLauncher(t)

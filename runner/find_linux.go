@@ -62,6 +62,19 @@ func (a *attempt) scan(lock *fileID, strays []process, seen func(process)) []pro
 	return closure(all, member)
 }
 
+// chase tells seen, for some time, of processes of the attempt among the latest of the machine: who is gone
+// before one look at all has ended.
+func (a *attempt) chase(long time.Duration, seen func(process)) {
+	for deadline := time.Now().Add(long); time.Now().Before(deadline); {
+		last := latest()
+		for pid := last; pid > last-4; pid-- {
+			if p, ok := readProcess(pid); ok && !p.zombie && p.marked(a.marker()) {
+				seen(p)
+			}
+		}
+	}
+}
+
 // bereft reports whether the attempt, whose record's copy we have, runs on although its directory is
 // gone: moved to another file system, or restored from a backup. Nobody else will take it up then.
 func (a *attempt) bereft(rec record) bool {

@@ -36,6 +36,8 @@ func (a *attempt) find(_ []process, seen func(process)) []process {
 	return nil
 }
 
+func (a *attempt) chase(long time.Duration, _ func(process)) { time.Sleep(long) }
+
 func (l *Local) adopt() {}
 
 func (l *Local) orphans() []process { return nil }

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -53,17 +54,30 @@ func readProcess(pid int) (process, bool) {
 	return process{pid, int(num(1)), int(num(2)), int(num(3)), num(19), dead && num(17) <= 1}, true
 }
 
-// processes yields every process of the machine that this one can see.
+// processes yields every process of the machine that this one can see, the latest first: what forks and
+// exits all the time is gone by the time that all others have been read.
 func processes(yield func(process) bool) {
+	var pids []int
 	for _, name := range namesIn("/proc") {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
 		}
+	}
+	last := latest()
+	age := func(pid int) uint32 { return uint32(last - pid) } // greater numbers are from before they began anew
+	slices.SortFunc(pids, func(a, b int) int { return cmp.Compare(age(a), age(b)) })
+	for _, pid := range pids {
 		if p, ok := readProcess(pid); ok && !yield(p) {
 			return
 		}
 	}
+}
+
+// latest returns the process id that was given away last, in our name space.
+func latest() int {
+	load, _ := os.ReadFile("/proc/loadavg")
+	pid, _ := strconv.Atoi(string(bytes.TrimSpace(load[bytes.LastIndexByte(load, ' ')+1:])))
+	return pid
 }
 
 // namesIn lists what is in a directory of /proc, in no order.

@@ -167,7 +167,11 @@ func (a *attempt) kill(t *tree) []process {
 		if vain > 0 && !a.locked() || vain == vainLooks || time.Now().After(deadline) {
 			return found
 		}
-		time.Sleep(pause)
+		if vain > 0 {
+			a.chase(pause, kill)
+		} else {
+			time.Sleep(pause)
+		}
 	}
 }
 
