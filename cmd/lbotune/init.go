@@ -78,7 +78,8 @@ Read the spec through and correct the guesses.`)
 		fmt.Fprint(g.err, when(len(left) > 0, "left as they are:\n  %s\n", strings.Join(lists.Map(left, oneLine), "\n  ")))
 		named := oneLine(*file)
 		if bytes.Contains(text, []byte(draft.NothingToVary)) {
-			return hinted(usagef("wrote %s, which is no study yet: no option with a value to vary was found", named),
+			wrote := when(*file != "-", "wrote %s, which is no study yet: ", named)
+			return hinted(usagef("%sno option with a value to vary was found", wrote),
 				"write {NAME} into its command where a value goes, and the range of NAME into a table: the draft shows how")
 		}
 		_, err := fmt.Fprint(g.err, when(*file != "-", "wrote %s; look through it, then: lbotune check %[1]s\n", named))

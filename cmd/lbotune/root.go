@@ -292,7 +292,9 @@ func theOnly(cmd *cobra.Command, args []string) string {
 	if len(args) > 0 || len(there) != 1 || !strings.Contains(cmd.Use, "STUDY") && !strings.Contains(cmd.Use, "SPEC") {
 		return ""
 	}
-	return fmt.Sprintf("; did you mean %s %s?", cmd.CommandPath(), word(there[0]))
+	meant := cmd.CommandPath() + " " + word(there[0])
+	cmd.Flags().Visit(func(f *pflag.Flag) { meant += when(f.Value.Type() == "bool", " --%s", f.Name) })
+	return fmt.Sprintf("; did you mean %s?", meant)
 }
 
 // newCommand adds one to the commands of another. It refuses what its usage has no place for, unless it takes

@@ -113,12 +113,12 @@ func newResume(g *global, above *cobra.Command) {
 	o.flags(cmd)
 	cmd.Flags().BoolVar(&o.detached, "detached", false, "work inside the job of a detached study")
 	cmd.Flags().Lookup("detached").Hidden = true
-	cmd.RunE = inDir(func(ctx context.Context, dir string, _ []string) error {
+	cmd.RunE = inDir(func(ctx context.Context, dir string, args []string) error {
 		o.dir = dir
 		if o.detached {
 			return runDetached(ctx, g, o)
 		}
-		return runStudy(ctx, g, o, nil)
+		return hintStudy(args[0], runStudy(ctx, g, o, nil))
 	})
 }
 
