@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Changes the code in small ways and asks the tests whether they notice:
 #
-#   scripts/mutate.sh [PACKAGE[/FILE.go] ...]     by default journal study runner
+#   scripts/mutate.sh [PACKAGE[/FILE.go] ...]     by default internal/journal study runner
 #   SKIP='TestSlow|TestSlower' scripts/mutate.sh internal/journal/lock.go internal/journal/open.go
 #
 # Each change that no test notices is listed as LIVED. It is a test that is missing, or a
@@ -23,7 +23,7 @@ if [ "$(id -u)" = 0 ] && command -v unshare >/dev/null; then
 	box=(unshare --pid --fork --mount-proc --kill-child sh -c '"$@"; exit "$?"' sh)
 fi
 
-[ "$#" -gt 0 ] || set -- journal study runner
+[ "$#" -gt 0 ] || set -- internal/journal study runner
 for what in "$@"; do
 	printf '== %s\n' "$what"
 	package=${what%/*.go} others=()

@@ -328,6 +328,14 @@ func TestFolder(t *testing.T) {
 	if f.Private() {
 		t.Error("a folder that all can write is private")
 	}
+	if os.Getuid() == 0 {
+		if err := errors.Join(os.Chmod(dir, 0o700), os.Chown(dir, 1, 1)); err != nil || f.Private() {
+			t.Errorf("another's folder is private; %v", err)
+		}
+	}
+	if err := os.Remove(dir); err != nil || f.Private() {
+		t.Errorf("a folder that is gone is private; %v", err)
+	}
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(t.TempDir(), link); err != nil {
 		t.Fatal(err)
