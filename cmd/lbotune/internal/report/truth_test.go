@@ -482,6 +482,7 @@ type score struct {
 	clear, first         int // with one parameter twice as large as the next, and that named
 	shares               int // of which the intervals of the total, and of the main, hold so many
 	totals, mains, goods int
+	parts, partsHeld     int // totals of at least 2 %, and those that hold: of a part of nothing any interval does
 	dummies, wrong       int // parameters of a share below 0.5 %, and those of which more than 5 % is said
 	unused, misnamed     int // of the dummies, and of the others, that are said to change nothing
 	off, offGood         float64
@@ -502,6 +503,8 @@ func (s *score) add(t score) {
 	s.totals += t.totals
 	s.mains += t.mains
 	s.goods += t.goods
+	s.parts += t.parts
+	s.partsHeld += t.partsHeld
 	s.offGood += t.offGood
 	s.dummies += t.dummies
 	s.wrong += t.wrong
@@ -521,9 +524,9 @@ func (s *score) add(t score) {
 
 func (s score) String() string {
 	n, m := float64(max(s.shares, 1)), float64(max(s.places, 1))
-	return fmt.Sprintf("%d studies, %d not known; first %d of %d; 90 %% intervals hold %.1f %% of totals, %.1f %% of mains, off by %.3f, and %.1f %% among the good, off by %.3f; above 5 %%: %d of %d dummies; said to change nothing: %d of them, %d others; "+
+	return fmt.Sprintf("%d studies, %d not known; first %d of %d; 90 %% intervals hold %.1f %% of totals (%d of %d of at least 2 %%), %.1f %% of mains, off by %.3f, and %.1f %% among the good, off by %.3f; above 5 %%: %d of %d dummies; said to change nothing: %d of them, %d others; "+
 		"slices: 95 %% bands hold %.1f %%, off by %.2f deviations (the optimizer's: %.1f %%, %.2f); mains off by %.3f; Optuna's fANOVA: first %d, off by %.3f, %d dummies",
-		s.studies, s.unknown, s.first, s.clear, 100*float64(s.totals)/n, 100*float64(s.mains)/n, s.off/n, 100*float64(s.goods)/n, s.offGood/n, s.wrong, s.dummies, s.unused, s.misnamed,
+		s.studies, s.unknown, s.first, s.clear, 100*float64(s.totals)/n, s.partsHeld, s.parts, 100*float64(s.mains)/n, s.off/n, 100*float64(s.goods)/n, s.offGood/n, s.wrong, s.dummies, s.unused, s.misnamed,
 		100*float64(s.held)/m, math.Sqrt(s.square/m), 100*float64(s.old)/m, math.Sqrt(s.oldSquare/m), s.offMain/n, s.peerFirst, s.peerOff/n, s.peerWrong)
 }
 
@@ -567,8 +570,11 @@ func judge(t *testing.T, p problem, method string, n int, noise float64, peer fu
 	for i, r := range im.Params {
 		out.shares++
 		out.off += math.Abs(r.Total.Value - total[i])
-		if r.Total.Low-slack <= total[i] && total[i] <= r.Total.High+slack {
-			out.totals++
+		holds := map[bool]int{true: 1}[r.Total.Low-slack <= total[i] && total[i] <= r.Total.High+slack]
+		out.totals += holds
+		if total[i] >= 0.02 {
+			out.parts++
+			out.partsHeld += holds
 		}
 		if r.Main.Low-slack <= main[i] && main[i] <= r.Main.High+slack {
 			out.mains++
