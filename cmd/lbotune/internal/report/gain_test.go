@@ -15,13 +15,18 @@ import (
 )
 
 // gaining is a noisy study of 60 trials whose first has today's values, and whose best are run again
-// confirm times. Today's values are such that a search might gain so many deviations of the noise.
-func gaining(t *testing.T, seed uint64, judged bool, deviations float64, confirm int) (h *history, truth []float64, noise float64) {
+// as often as each of confirms says: of one search there is a history for each. Today's values are such
+// that a search might gain so many deviations of the noise.
+func gaining(t *testing.T, seed uint64, judged bool, deviations float64, confirms []int) (ended []*history, truth []float64, noise float64) {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(seed, 21))
+	source := rand.NewPCG(seed, 21)
+	rng := rand.New(source)
 	params := spaceOf([]string{"float", "float", "mixed", "conditional"}[seed%4], rng)
 	p := problem{params: params, f: sums(params, judged, rng)}
-	h = beginAs(t, func(c *study.Config) { c.Run.Confirm, c.Seed, c.Budget.Trials = confirm, seed, 60 }, params...)
+	for _, confirm := range confirms {
+		ended = append(ended, beginAs(t, func(c *study.Config) { c.Run.Confirm, c.Seed, c.Budget.Trials = confirm, seed, 60 }, params...))
+	}
+	h := ended[0]
 	space := h.st.Search.Space
 	var points []spaces.Point
 	var values []float64
@@ -49,71 +54,85 @@ func gaining(t *testing.T, seed uint64, judged bool, deviations float64, confirm
 			}
 		}
 		truth = append(truth, p.value(space, a.Point))
-		h.record(study.Proposed{Trial: n, Told: n - 1, Origin: a.Origin, Values: space.Decode(a.Point), Note: a.Note}, study.Started{Trial: n, Attempt: 1},
-			study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: measure(n), Seconds: 1})
+		v, result := space.Decode(a.Point), measure(n)
+		for _, h := range ended {
+			h.record(study.Proposed{Trial: n, Told: n - 1, Origin: a.Origin, Values: v, Note: a.Note}, study.Started{Trial: n, Attempt: 1},
+				study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: result, Seconds: 1})
+		}
 		if err := opt.Tell(h.st.Observation(h.st.Trials[n-1])); err != nil {
 			t.Fatal(err)
 		}
-	}
-	for u := h.st.Unconfirmed(); len(u) > 0; u = h.st.Unconfirmed() {
-		h.record(study.Confirmed{Trial: u[0].Number, Attempt: u[0].NextAttempt(), Metrics: measure(u[0].Number)})
 	}
 	r, err := opt.(optimizer.Recommender).Recommend(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := study.Closed{Why: study.EndTrials, Recommended: &study.Recommended{Trial: r.Trial, Mean: -r.Mean, SD: r.SD}}
-	if r.Over > 0 {
-		end.Recommended.Gain = &study.Gain{Over: r.Over, By: r.Gain, SD: r.GainSD}
+	after := *source // the search: each history goes on from there
+	for _, h := range ended {
+		*source = after
+		for u := h.st.Unconfirmed(); len(u) > 0; u = h.st.Unconfirmed() {
+			h.record(study.Confirmed{Trial: u[0].Number, Attempt: u[0].NextAttempt(), Metrics: measure(u[0].Number)})
+		}
+		end := study.Closed{Why: study.EndTrials, Recommended: &study.Recommended{Trial: r.Trial, Mean: -r.Mean, SD: r.SD}}
+		if r.Over > 0 {
+			end.Recommended.Gain = &study.Gain{Over: r.Over, By: r.Gain, SD: r.GainSD}
+		}
+		h.record(end)
 	}
-	h.record(end)
-	return h, truth, noise
+	return ended, truth, noise
 }
 
 // What is said to be gained at the end of noisy studies, whose best trials and today's values were run
 // again, holds the truth, and where nothing was gained it is seldom said to be.
 func TestGainIsTrue(t *testing.T) {
 	effort.Quality(t)
+	confirms := effort.Of([]int{0, 3}, []int{0, 3}, []int{0, 3, 15}) // of 60 trials, 12 and 60 runs more
 	for _, judged := range []bool{false, true} {
 		studies := map[bool]uint64{true: effort.Of(0, effort.Daily[uint64](12, 24), 1000), false: effort.Of[uint64](0, 0, 240)}[judged]
-		for _, confirm := range []int{0, 3} { // of 60 trials, 12 runs more
-			if studies == 0 {
-				continue
+		if studies == 0 {
+			continue
+		}
+		type count struct {
+			n, held, wrong float64
+			none           int
+			power          [4][2]int
+		}
+		counts := make([]count, len(confirms))
+		for k := range studies {
+			seed := k
+			if judged {
+				seed += 10000
 			}
-			n, held, wrong, none := 0.0, 0.0, 0.0, 0
-			power := [4][2]int{}
-			for k := range studies {
-				seed := k
-				if judged {
-					seed += 10000
-				}
-				h, truth, noise := gaining(t, seed, judged, []float64{0, 0.5, 1, 1.5, 2, 3}[k%6], confirm)
-				g := GainOf(&h.st)
+			ended, truth, noise := gaining(t, seed, judged, []float64{0, 0.5, 1, 1.5, 2, 3}[k%6], confirms)
+			for j, h := range ended {
+				c, g := &counts[j], GainOf(&h.st)
 				if g == nil {
-					none++
+					c.none++
 					continue
 				}
-				n++
+				c.n++
 				gained := truth[g.Over-1] - truth[g.Trial-1]
 				if math.Abs(gained-g.By) <= g.Margin {
-					held++
+					c.held++
 				}
 				if g.Sure && gained <= 0 {
-					wrong++
+					c.wrong++
 				}
 				for i, from := range []float64{0.25, 0.75, 1.25, 1.75} {
 					if gained >= from*noise && gained < (from+0.5)*noise {
-						power[i][1]++
+						c.power[i][1]++
 						if g.Sure {
-							power[i][0]++
+							c.power[i][0]++
 						}
 					}
 				}
 			}
+		}
+		for j, c := range counts {
 			t.Logf("judged %v, confirm %d: of %d studies nothing is said in %d; %.1f %% of %.0f intervals hold, %.0f say better and are wrong; of gains of 0.5, 1, 1.5 and 2 deviations are sure: %v",
-				judged, confirm, studies, none, 100*held/n, n, wrong, power)
-			if effort.Long() && (held < 0.9*n || held > 0.98*n) || wrong > 0.05*n {
-				t.Errorf("judged %v, confirm %d: %.0f of %.0f intervals hold, %.0f are wrongly sure", judged, confirm, held, n, wrong)
+				judged, confirms[j], studies, c.none, 100*c.held/c.n, c.n, c.wrong, c.power)
+			if effort.Long() && (c.held < 0.9*c.n || c.held > 0.98*c.n) || c.wrong > 0.05*c.n {
+				t.Errorf("judged %v, confirm %d: %.0f of %.0f intervals hold, %.0f are wrongly sure", judged, confirms[j], c.held, c.n, c.wrong)
 			}
 		}
 	}
