@@ -24,12 +24,14 @@ import (
 //	{"x1":0.5}
 //	{"tell":1,"values":[0.25],"constraints":[]}
 //
-// Values are to be minimized, and null if the trial failed; a constraint is broken above 0.
+// Values are to be minimized, and null if the trial failed; a constraint is broken above 0. Where
+// the first line has a "clock", answers have "_seconds", too: what the processor has spent since then.
 type peer struct {
 	objective problems.Objective
 	cmd       *exec.Cmd
 	in        io.WriteCloser
 	out       *json.Decoder
+	spent     float64 // seconds, as it last said
 }
 
 type peerTask struct {
@@ -37,6 +39,7 @@ type peerTask struct {
 	Seed        int            `json:"seed"`
 	Objectives  int            `json:"objectives"`
 	Constraints int            `json:"constraints"`
+	Clock       float64        `json:"clock,omitempty"`
 }
 
 type peerResult struct {
@@ -58,7 +61,7 @@ func startPeer(ctx context.Context, j job) (*peer, error) {
 		return nil, fmt.Errorf("start the peer: %w", err)
 	}
 	p := &peer{objective: j.objective, cmd: cmd, in: in, out: json.NewDecoder(bufio.NewReader(out))}
-	task := peerTask{Params: j.objective.Space.Params(), Seed: j.seed, Objectives: max(len(j.objective.Reference), 1)}
+	task := peerTask{Params: j.objective.Space.Params(), Seed: j.seed, Objectives: max(len(j.objective.Reference), 1), Clock: j.clock}
 	if j.objective.Over != nil {
 		lowest := j.objective.Space.Decode(make(spaces.Point, j.objective.Space.Dim()))
 		task.Constraints = len(j.objective.Over(lowest))
@@ -92,6 +95,7 @@ func (p *peer) Ask(_ context.Context, q optimizer.Query) (optimizer.Proposal, er
 	if err := p.out.Decode(&answer); err != nil {
 		return optimizer.Proposal{}, fmt.Errorf("read the peer's answer: %w", err)
 	}
+	_ = json.Unmarshal(answer["_seconds"], &p.spent) // it has none without a clock
 	var values spaces.Values
 	for i, param := range p.objective.Space.Params() {
 		text, there := answer[param.Name]

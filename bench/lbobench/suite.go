@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -22,6 +23,7 @@ type suite struct {
 	noisy   bool  // whether the recommended trial counts at the end: the best is not known
 	// earlier is what the variants of these names begin with; nil means the usual variants.
 	earlier map[string]earlierStudies
+	clock   map[int]float64 // seconds of a study by its workers; nil if evaluations count
 	// read makes the objectives of files that a user has fetched; nil if make does.
 	read func(data string) ([]problems.Objective, error)
 }
@@ -82,6 +84,7 @@ func suites() map[string]suite {
 		"constrained": {about: "limits on further metrics; the regret is infinite until a trial holds them all, and those that break one count as failed", make: func(uint64) []problems.Objective { return problems.Constrained() }},
 		"fronts":      {about: "two or three objectives; the regret is the share of the front's volume that is not dominated yet", make: func(uint64) []problems.Objective { return problems.Fronts() }},
 		"warm":        {about: "ten tasks, each moved by up to 5 % and scaled, after studies of the other nine or of five unrelated functions", make: warmTasks, earlier: warmStudies()},
+		"walltime":    {about: "twelve functions on which nothing was chosen, and workers against a clock", make: timed, workers: []int{8, 64, 256}, clock: map[int]float64{8: 8, 64: 4, 256: 3}},
 		"yahpo":       surrogates(yahpo.Judging, "judging"), "yahpo-developing": surrogates(yahpo.Developing, "developing"),
 		"wide": {about: "the paper's functions with 64 asynchronous workers", make: func(uint64) []problems.Objective { return paper(same) }, workers: []int{64}},
 	}
@@ -164,12 +167,18 @@ func runSuite(cmd *cobra.Command, c common, name, data string, ranked bool) erro
 		for _, w := range workers {
 			for _, j := range c.jobs(func(seed int) []problems.Objective { return s.make(uint64(seed)) }, v) {
 				j.earlier, j.command = s.earlier[v.name], commands[v.name]
+				j.clock = s.clock[w]
 				if j.workers = w; len(workers) > 1 {
 					j.variant = fmt.Sprintf("%s-w%d", v.name, w)
 				}
 				jobs = append(jobs, j)
 			}
 		}
+	}
+	at := upTo(c.evals)
+	if s.clock != nil { // one study at a time: what the processor spends is its own
+		at = []int{1, 2}
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	}
 	st, err := c.complete(cmd, jobs)
 	if err != nil {
@@ -190,7 +199,11 @@ func runSuite(cmd *cobra.Command, c common, name, data string, ranked bool) erro
 		if w > 1 {
 			after += fmt.Sprintf(" by %d workers", w)
 		}
-		if err := c.writeRanks(&b, st, some, after, s.noisy); err != nil {
+		if s.clock != nil {
+			after = fmt.Sprintf("After %%d × %g seconds of %d workers", s.clock[w]/2, w)
+			writeLaws(&b, st, some)
+		}
+		if err := c.writeRanks(&b, st, some, after, at, s.noisy); err != nil {
 			return err
 		}
 	}
@@ -198,16 +211,16 @@ func runSuite(cmd *cobra.Command, c common, name, data string, ranked bool) erro
 }
 
 // writeRanks holds the first variant against the others, under a heading for each number of
-// evaluations, after. Under noise the trials that are recommended at the end count: the best
+// evaluations in ats, after. Under noise the trials that are recommended at the end count: the best
 // ones are not known.
-func (c common) writeRanks(b *strings.Builder, s *store, jobs []job, after string, noisy bool) error {
+func (c common) writeRanks(b *strings.Builder, s *store, jobs []job, after string, ats []int, noisy bool) error {
 	if noisy {
 		r := newRegrets()
 		r.addRecommended(s, jobs)
 		r.write(b, r.peers[:1], fmt.Sprintf(after, c.evals), false)
 		return nil
 	}
-	for _, at := range upTo(c.evals) {
+	for _, at := range ats {
 		r := newRegrets()
 		r.addStore(s, jobs, at)
 		if c.recorded != "" {

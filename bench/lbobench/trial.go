@@ -26,7 +26,8 @@ type job struct {
 	objective problems.Objective
 	seed      int
 	evals     int
-	workers   int // simulated asynchronous workers; 1 is sequential
+	workers   int     // simulated asynchronous workers; 1 is sequential
+	clock     float64 // seconds after which it ends; 0 if evals says when
 }
 
 // point is one evaluation of a run. Y is noiseless, +Inf for a failed trial.
@@ -96,6 +97,9 @@ func (j job) run(ctx context.Context) (run, error) {
 	}
 	if err != nil {
 		return run{}, fmt.Errorf("%s on %s: %w", j.variant, j.objective.Name, err)
+	}
+	if j.clock > 0 {
+		return j.against(ctx, opt)
 	}
 	r := &session{job: j, opt: opt, best: math.Inf(1), lowest: math.Inf(1), luckiest: math.Inf(1), values: map[int]spaces.Values{}, rng: stream(uint64(j.seed))}
 	trial := 0

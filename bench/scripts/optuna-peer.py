@@ -11,6 +11,7 @@ which sends one task after the other and says when a parameter exists.
 import json
 import math
 import sys
+import time
 import warnings
 
 import optuna
@@ -61,7 +62,7 @@ def sampler(name, seed, limited):
 for line in sys.stdin:
     message = json.loads(line)
     if "params" in message:
-        task, running = message, {}
+        task, running, began = message, {}, time.process_time()
         space = {p["name"]: distribution(p) for p in task["params"]}
         study = optuna.create_study(directions=["minimize"] * task["objectives"],
                                     sampler=sampler(sys.argv[1], task["seed"], task["constraints"] > 0))
@@ -72,7 +73,8 @@ for line in sys.stdin:
             if "when" not in p or eval(p["when"], {}, dict(trial.params)):
                 suggest(trial, p["name"], space[p["name"]])
         running[message["ask"]] = trial
-        print(json.dumps(trial.params), flush=True)
+        spent = {"_seconds": time.process_time() - began} if "clock" in task else {}
+        print(json.dumps(trial.params | spent), flush=True)
         continue
     trial = running.pop(message["tell"])
     if message["constraints"]:
