@@ -3,6 +3,7 @@ package command_test
 import (
 	"encoding/json"
 	"errors"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -43,6 +44,9 @@ flag = false
 [model.deep]
 n = 1234567890123456789
 when = 1979-05-27
+daily = 07:32:00
+once = 1979-05-27T07:32:00
+there = 1979-05-27T00:32:00-07:00
 [[zoo]]
 a = 1
 `,
@@ -79,7 +83,7 @@ func TestSetInBaseFile(t *testing.T) {
 		for _, want := range map[string][]string{
 			"base.json": {`"lr": 1.0e-05`, `"opt": "no"`, `"flag": true`, `"/t/\"it's\""`, `"/t/\"it's\"/7"`, "1e400", "12345678901234567890", `"x.y": 1`},
 			"base.yaml": {"lr: 1.0e-05 # rate", `opt: "no"`, "flag: true", `- "/t/\"it's\""`, `"/t/\"it's\"/7"`, "1.0e+400", "12345678901234567890", "kept: ${model.lr}", "*m", "# of the model"},
-			"base.toml": {"lr = 1e-05", `opt = "no"`, "flag = true", `/t/\"it's\"/7`, "1979-05-27", "1234567890123456789", "[[zoo]]"},
+			"base.toml": {"lr = 1e-05", `opt = "no"`, "flag = true", `/t/\"it's\"/7`, "= 1979-05-27\n", "= 07:32:00\n", "= 1979-05-27T07:32:00\n", "= 1979-05-27T00:32:00-07:00\n", "1234567890123456789", "[[zoo]]"},
 		}[name] {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: there is no %s in\n%s", name, want, got)
@@ -88,6 +92,19 @@ func TestSetInBaseFile(t *testing.T) {
 		if strings.Contains(got, "gone") {
 			t.Errorf("%s: an absent value is there:\n%s", name, got)
 		}
+	}
+}
+
+// Dates and times without a zone stay what they are, wherever lbotune runs.
+func TestSetInOtherTimeZones(t *testing.T) {
+	for _, zone := range []string{"Asia/Kolkata", "America/New_York"} {
+		t.Run(zone, func(t *testing.T) {
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestSetInBaseFile$")
+			cmd.Env = append(os.Environ(), "TZ="+zone)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }
 
