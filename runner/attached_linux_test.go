@@ -223,7 +223,9 @@ func TestCopyOfARemovedDirectory(t *testing.T) {
 // Every process that is left behind is named.
 func TestLeftoversAreNamed(t *testing.T) {
 	job := newJob(t)
-	job.Shell = "sleep 1001 & sleep 1002 & exit 3"
+	job.Shell = `sleep 1001 & a=$!; sleep 1002 & b=$!
+until [ "$(tr '\0' ' ' </proc/$a/cmdline)" = "sleep 1001 " ] && [ "$(tr '\0' ' ' </proc/$b/cmdline)" = "sleep 1002 " ]; do sleep 0.01; done
+exit 3`
 	exit, err := new(runner.Local).Launch(context.Background(), job)
 	if err != nil || exit.Code != 3 || len(exit.Leftovers) != 2 {
 		t.Fatalf("%+v, %v", exit, err)

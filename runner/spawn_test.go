@@ -21,7 +21,11 @@ func launchAfter(t *testing.T, job runner.Job, obstacle func() (undo func())) (r
 	t.Helper()
 	undo := obstacle()
 	timer := time.AfterFunc(100*time.Millisecond, undo)
-	defer timer.Stop()
+	defer func() {
+		if timer.Stop() { // it has ended before: the obstacle is none for other tests
+			undo()
+		}
+	}()
 	return new(runner.Local).Launch(context.Background(), job)
 }
 
