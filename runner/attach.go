@@ -267,5 +267,6 @@ func (a *attempt) over() bool {
 	if a.pid == 0 || rec.PIDs != thisPlace().pids { // no process number that can be looked up here
 		return !a.locked() && !a.cgroup.populated() && len(a.find(nil, ignore)) == 0
 	}
-	return !a.supervising()
+	_, lives := a.supervisor()
+	return !lives
 }

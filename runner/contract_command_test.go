@@ -168,9 +168,10 @@ func testModes(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 		job := newJob(t)
 		job.Shell = "umask"
 		job.Files = []runner.File{{Name: "params.json"}}
-		old := unix.Umask(mask)
-		exit := launch(t, l, job)
-		unix.Umask(old)
+		exit := func() runner.Exit {
+			defer unix.Umask(unix.Umask(mask))
+			return launch(t, l, job)
+		}()
 		if exit.Code != 0 {
 			t.Fatalf("%+v", exit)
 		}

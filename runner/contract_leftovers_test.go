@@ -106,7 +106,7 @@ func (tr traits) testLateOutput(t *testing.T, newLauncher func(*testing.T) runne
 			t.Skip("no Attacher")
 		}
 		job := shellJob(t, "echo early")
-		launch(t, l, job)
+		exit := launch(t, l, job)
 		path := filepath.Join(job.Dir, runner.StdoutName)
 		soon := "early\nlate\n" // a leftover may have written it within its patience
 		if tr.witnessed {
@@ -114,7 +114,7 @@ func (tr traits) testLateOutput(t *testing.T, newLauncher func(*testing.T) runne
 		}
 		for after, want := range map[time.Duration]string{0: soon, time.Minute: "early\n"} {
 			if err := errors.Join(os.WriteFile(path, []byte("early\nlate\n"), 0o600),
-				os.Chtimes(path, time.Time{}, time.Now().Add(after))); err != nil {
+				os.Chtimes(path, time.Time{}, exit.Ended.Add(after))); err != nil {
 				t.Fatal(err)
 			}
 			counted(job, await(t, attach(context.Background(), a, job)), want)

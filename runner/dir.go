@@ -167,7 +167,8 @@ func Look(dir string) (s Sight, err error) {
 	if self, no := identify(file); no == nil && self.inode == rec.Inode {
 		s.PID = rec.PID // and not that of what a copy was made of
 		a := &attempt{job: Job{ID: rec.ID}, nonce: rec.Nonce, dir: fd, child: child{pid: rec.PID}}
-		s.Alive = rec.PID != 0 && rec.here() && (a.supervising() || a.locked())
+		_, lives := a.supervisor()
+		s.Alive = rec.PID != 0 && rec.here() && (lives || a.locked())
 	}
 	s.Ended = rec.Exit != nil
 	return s, err

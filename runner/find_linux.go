@@ -84,10 +84,10 @@ func (a *attempt) bereft(rec record) bool {
 	return slices.ContainsFunc(a.find(nil, ignore), func(p process) bool { return p.holds(removed) })
 }
 
-// supervising reports whether the supervisor of a, no child of ours, lives.
-func (a *attempt) supervising() bool {
+// supervisor returns the supervisor of a, no child of ours, and whether it lives.
+func (a *attempt) supervisor() (p process, lives bool) {
 	p, ok := readProcess(a.pid)
-	return ok && !p.zombie && p.marked(a.marker())
+	return p, ok && !p.zombie && p.marked(a.marker())
 }
 
 // closure returns the living members of all, and their descendants.

@@ -59,7 +59,9 @@ func (a *attempt) release() {}
 
 func (a *attempt) bereft(record) bool { return false }
 
-func (a *attempt) supervising() bool { return a.locked() && unix.Kill(a.pid, 0) == nil }
+func (a *attempt) supervisor() (p process, lives bool) {
+	return process{pid: -a.pid, group: a.pid}, a.locked() && unix.Kill(a.pid, 0) == nil
+}
 
 func sysProcAttr() (*syscall.SysProcAttr, *int) {
 	return &syscall.SysProcAttr{Setsid: true}, nil

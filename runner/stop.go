@@ -11,7 +11,7 @@ import (
 
 const (
 	// commandPatience bounds how long a supervisor may take to start its command.
-	commandPatience = time.Second
+	commandPatience = 10 * time.Second
 	// leftoverPatience is the time that leftovers of a finished command have to end by themselves.
 	leftoverPatience = time.Second
 	// leftoverGrace bounds the time that they have after a SIGTERM; a shorter Job.Grace counts.
@@ -156,6 +156,8 @@ func (a *attempt) kill(t *tree) []process {
 		a.cgroup.kill()
 		if group := a.group(); group > 0 {
 			_ = unix.Kill(-group, unix.SIGKILL)
+		} else if p, lives := a.supervisor(); lives { // first: it would write down the end of its command as any other
+			kill(p)
 		}
 		for _, p := range t.alive() {
 			kill(p)

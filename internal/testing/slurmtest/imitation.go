@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -70,7 +71,7 @@ func (j *Job) path() string {
 func (j *Job) Save() {
 	text, _ := json.Marshal(j)
 	tmp := fmt.Sprintf("%s.%d.tmp", j.path(), os.Getpid())
-	if err := os.WriteFile(tmp, text, 0o600); err == nil {
+	if errors.Join(os.WriteFile(tmp, text, 0o600), os.Chmod(tmp, 0o600)) == nil { // whatever the umask of who submits
 		_ = os.Rename(tmp, j.path())
 	}
 }
@@ -188,7 +189,7 @@ func sbatch(args []string) int {
 func Lock() (unlock func()) {
 	f, err := os.OpenFile(filepath.Join(Dir(), "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err == nil {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		err = errors.Join(f.Chmod(0o600), syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 	}
 	if err != nil {
 		panic(err)
