@@ -4,8 +4,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lbotune/lbotune/internal/testing/effort"
 )
 
 // What makes programs write line by line changes nothing else of what they do: twenty of them
@@ -54,5 +57,18 @@ func TestLineBufferingIsHarmless(t *testing.T) {
 	}
 	if ran < 20 {
 		t.Errorf("only %d programs are installed", ran)
+	}
+}
+
+// On a busy machine stdbuf takes seconds to start, and without its answer no trial in C would be stopped early.
+func TestStdbufIsWaitedFor(t *testing.T) {
+	effort.Thorough(t, "waits for seconds")
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "stdbuf"), []byte("#!/bin/sh\nsleep 2.1\necho _STDBUF_O=L\necho LD_PRELOAD=\"$0\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	if got := askStdbuf(); !slices.Equal(got, []string{"_STDBUF_O=L", "LD_PRELOAD=" + filepath.Join(bin, "stdbuf")}) {
+		t.Errorf("stdbuf sets %q", got)
 	}
 }

@@ -305,7 +305,7 @@ func lineBuffered(given, stdbuf []string) []string {
 // askStdbuf asks GNU stdbuf what it sets for line-buffered output; nothing if there is
 // none, or if its library does not outlive it.
 func askStdbuf() []string {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "stdbuf", "-oL", "env")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
