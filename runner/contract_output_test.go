@@ -25,7 +25,11 @@ func testFlood(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	job.Started = func(int) { close(started) }
 
 	done := start(t, context.Background(), l, job)
-	<-started
+	select {
+	case <-started:
+	case r := <-done:
+		t.Fatalf("it did not begin: %+v, %v", r.exit, r.err)
+	}
 	var heard counter
 	tailed := make(chan error, 1)
 	go func() { tailed <- runner.Tail(context.Background(), runner.At(path), math.MaxInt64, &heard, ended) }()

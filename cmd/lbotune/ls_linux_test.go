@@ -12,6 +12,7 @@ import (
 
 // A study of somebody else is listed, though it cannot be read; other folders are passed over.
 func TestListStudyOfSomebodyElse(t *testing.T) {
+	defer unix.Umask(unix.Umask(0o022)) // somebody else must reach the folder
 	t.Chdir(t.TempDir())
 	for _, dir := range []string{"theirs.study", "private"} {
 		if err := os.Mkdir(dir, 0); err != nil {
