@@ -56,10 +56,9 @@ func (l *lbo) constraintModels(ctx context.Context) (*limits, error) {
 
 // constraintModel models constraint k, nil if no trial has told of it.
 func (l *lbo) constraintModel(ctx context.Context, k int) (*chance, error) {
-	var x [][]float64
-	var c []float64
-	for _, o := range l.past.told {
-		if len(o.Constraints) > 0 && !math.IsNaN(o.Constraints[k]) {
+	x, c := make([][]float64, 0, len(l.past.told)), make([]float64, 0, len(l.past.told))
+	for i := range l.past.told {
+		if o := &l.past.told[i]; len(o.Constraints) > 0 && !math.IsNaN(o.Constraints[k]) {
 			x, c = append(x, o.Proposal.Point), append(c, o.Constraints[k])
 		}
 	}

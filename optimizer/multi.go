@@ -189,8 +189,11 @@ func spanOf(points [][]float64, j int) (low, high float64) {
 // would add most to the volume, times the probability that it counts.
 func (a *ask) escapeSeveral(f *volumeScore) (Proposal, error) {
 	const why = "far from all points: explore turn"
-	if f.views[0].surrogate.bounds == nil || f.boxes == nil || !a.view.holds {
+	if a.set.Lipschitz == off || f.boxes == nil || !a.view.holds {
 		return a.spread(OriginExplore, why)
+	}
+	for j, v := range f.views {
+		v.surrogate.bounds = a.lbo.parts[j].newBounds(v.surrogate)
 	}
 	var ups [][]float64 // of the points whose gain had to be computed, no less than those below them
 	var gains []float64

@@ -15,7 +15,7 @@ type score struct {
 	parts   []part                 // logarithms of the acquisition by model; without any, all points are alike
 	factors []factor               // what it is multiplied by
 	closed  []func([]float64) bool // parts of the cube that are out of the question
-	looked  []look                 // at points that are asked for next: it may take as long as their values
+	open    [][]float64            // points that are asked for next and not closed: to tell may take as long as their values
 	known   *known                 // values at candidates that are searched again; nil without
 }
 
@@ -45,26 +45,16 @@ type known struct {
 	values [][]float64
 }
 
-// look says whether a point is closed.
-type look struct {
-	x      []float64
-	closed bool
-}
-
 // outside is the score without some more of the cube.
 func (s *score) outside(closed func([]float64) bool) *score {
 	o := *s
-	o.closed, o.looked = append(slices.Clip(s.closed), closed), nil
+	o.closed, o.open = append(slices.Clip(s.closed), closed), nil
 	return &o
 }
 
 func (s *score) closes(x []float64) bool {
-	for _, l := range s.looked {
-		if slices.Equal(l.x, x) {
-			return l.closed
-		}
-	}
-	return slices.ContainsFunc(s.closed, func(closed func([]float64) bool) bool { return closed(x) })
+	return !slices.ContainsFunc(s.open, func(o []float64) bool { return slices.Equal(o, x) }) &&
+		slices.ContainsFunc(s.closed, func(closed func([]float64) bool) bool { return closed(x) })
 }
 
 // at returns the value at x and, if grad is not nil, writes the gradient.
@@ -82,14 +72,9 @@ func (s *score) at(x, grad []float64) float64 {
 	return v
 }
 
-// ahead prepares gradients at xs.
+// ahead prepares gradients at xs, which are not closed.
 func (s *score) ahead(xs [][]float64) {
-	s.looked = s.looked[:0]
-	xs = slices.DeleteFunc(xs, func(x []float64) bool {
-		l := look{slices.Clone(x), s.closes(x)}
-		s.looked = append(s.looked, l)
-		return l.closed
-	})
+	s.open = mapped(xs, slices.Clone)
 	if len(xs) == 0 {
 		return
 	}

@@ -47,7 +47,7 @@ func (a *ask) search(f *score, r region, rng *rand.Rand) []found {
 	ends := make([]found, len(starts))
 	maximize.Together(len(ends), func(k int, f maximize.Func) {
 		ends[k] = a.climb(f, r, points[starts[k]])
-	}, f.at, f.ahead)
+	}, f.at, f.closes, f.ahead)
 	if a.dom.partial() && len(ends) > 0 {
 		best := slices.MaxFunc(ends, func(x, y found) int { return cmp.Compare(x.v, y.v) })
 		ends = append(ends, a.slide(f.at, r, best, rng))

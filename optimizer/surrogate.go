@@ -263,7 +263,9 @@ func (l *lbo) extend(ctx context.Context, old *surrogate) (*surrogate, error) {
 		return nil, err
 	}
 	s.chooseBest()
-	s.bounds = l.newBounds(&s)
+	if !l.tailsOnly { // which seldom needs them
+		s.bounds = l.newBounds(&s)
+	}
 	return &s, nil
 }
 

@@ -31,7 +31,7 @@ func Front(points [][]float64) []int {
 		}
 	}
 	// The largest come first, so that only those before a point can be as good.
-	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(points[b], points[a]) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(slices.Compare(points[b], points[a]), a-b) })
 	var before staircase
 	for _, i := range order {
 		p := points[i]

@@ -20,9 +20,8 @@ type Predictor struct {
 	ahead []solved  // at the points of Ahead
 	room  []solved  // for more of them
 	in    *inverted // L; made on first use
-	// Made on first use, for Batch: k(X,·) and scaled coordinates of so many points.
-	block []float64
-	cols  [][]float64
+	// Made on first use, for Batch: k(X,·) of so many points, by observation and by point.
+	block, rows []float64
 }
 
 // batch is the number of points that Batch solves for at once.
@@ -141,31 +140,19 @@ func (p *Predictor) Batch(xs [][]float64, mean, variance []float64) {
 	m, n := p.m, p.m.Len()
 	p.invert()
 	if p.block == nil {
-		p.block, p.cols = make([]float64, batch*padded(n)), make([][]float64, m.Dim())
-		for j := range p.cols {
-			p.cols[j] = make([]float64, batch)
-		}
+		p.block, p.rows = make([]float64, batch*padded(n)), make([]float64, batch*n)
 	}
 	for len(xs) > 0 {
 		b := min(batch, len(xs))
-		for j, inv := range m.inv {
-			for c, x := range xs[:b] {
-				p.cols[j][c] = x[j] * inv
-			}
+		for c, x := range xs[:b] {
+			mean[c] = p.Mean(x)
+			copy(p.rows[c*n:], p.k)
 		}
 		for i := range n {
-			k := p.block[i*batch:][:batch]
-			clear(k)
-			for j, col := range m.cols {
-				vector.AddSquares(k, p.cols[j], col[i])
+			at := p.block[i*batch:][:batch]
+			for c := range at {
+				at[c] = p.rows[c*n+i]
 			}
-		}
-		vector.Matern52(p.block[:n*batch], nil, p.block[:n*batch], m.signal)
-		for c, x := range xs[:b] { // in the order of Mean, to its last digit
-			for i := range p.k {
-				p.k[i] = p.block[i*batch+c]
-			}
-			mean[c] = m.centre(x) + floats.Dot(p.k, m.alpha)
 		}
 		substitute(p.block, batch, p.in.strips, n, 0, false)
 		var square [batch]float64

@@ -67,12 +67,16 @@ func spread(values []float64, order []int) float64 {
 
 // Together makes n searches for maxima of f in turns: each goes on until it wants a gradient. Once all
 // that are left want one, ahead is told where, so that what these have in common can be done at once.
-func Together(n int, search func(k int, f Func), f Func, ahead func(points [][]float64)) {
+// Where a point is closed none waits: f is minus infinity there.
+func Together(n int, search func(k int, f Func), f Func, closed func(point []float64) bool, ahead func(points [][]float64)) {
 	var left []func() (point []float64, wants bool)
 	for k := range n {
 		next, stop := iter.Pull(func(yield func([]float64) bool) {
 			search(k, func(x, grad []float64) float64 {
 				if grad != nil {
+					if closed(x) {
+						return math.Inf(-1)
+					}
 					yield(x)
 				}
 				return f(x, grad)

@@ -58,13 +58,19 @@ func TestPickStarts(t *testing.T) {
 
 // Searches in turns end where each would alone, and their gradients are wanted together.
 func TestTogether(t *testing.T) {
+	closed := func(x []float64) bool { return x[0] > 0.32 && x[0] < 0.6 }
+	met := 0
 	f := func(x, grad []float64) float64 {
+		if closed(x) {
+			met++
+			return math.Inf(-1)
+		}
 		if grad != nil {
 			grad[0], grad[1] = -2*(x[0]-0.3), -8*(x[1]-0.6)
 		}
 		return -(x[0]-0.3)*(x[0]-0.3) - 4*(x[1]-0.6)*(x[1]-0.6)
 	}
-	starts := [][]float64{{0, 0}, {1, 0.2}, {0.3, 0.6}}
+	starts := [][]float64{{0, 0}, {1, 0.2}, {0.3, 0.6}, {0.8, 0.1}, {0.7, 0.2}}
 	search := func(k int, f maximize.Func) maximize.Result {
 		return maximize.New([]float64{0, 0}, []float64{1, 1}, maximize.Settings{}).Maximize(t.Context(), f, starts[k])
 	}
@@ -77,6 +83,9 @@ func TestTogether(t *testing.T) {
 		}
 		known = known[:0]
 		for _, p := range points {
+			if closed(p) {
+				t.Errorf("asked to prepare %v, which is closed", p)
+			}
 			known = append(known, slices.Clone(p))
 		}
 	}
@@ -87,10 +96,16 @@ func TestTogether(t *testing.T) {
 		return f(x, grad)
 	}
 	got = make([]maximize.Result, len(starts))
-	maximize.Together(len(starts), func(k int, f maximize.Func) { got[k] = search(k, f) }, prepared, ahead)
+	maximize.Together(len(starts), func(k int, f maximize.Func) { got[k] = search(k, f) }, prepared, closed, ahead)
+	if met != 0 {
+		t.Errorf("%d values where all is closed", met)
+	}
 	for k := range starts {
 		want = append(want, search(k, f))
 		most = max(most, want[k].Evaluations)
+	}
+	if met == 0 {
+		t.Error("no search has met what is closed")
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("together %+v, alone %+v", got, want)
