@@ -68,7 +68,11 @@ func sameKind(points [][]float64, ref []float64) bool {
 }
 
 func volume(points [][]float64, ref []float64) float64 {
-	points = above(points, ref)
+	return new(staircase).volume(above(points, ref), ref)
+}
+
+// volume is that of points above ref, which it sorts, with the room of an earlier staircase.
+func (s *staircase) volume(points [][]float64, ref []float64) float64 {
 	last := len(ref) - 1
 	if last == 0 {
 		top := ref[0]
@@ -80,13 +84,13 @@ func volume(points [][]float64, ref []float64) float64 {
 	if last > 1 {
 		slices.SortFunc(points, fallingLast)
 	}
-	below := staircase{x: ref[0], y: ref[1]}
+	*s = staircase{ref[0], ref[1], s.xs[:0], s.ys[:0]}
 	sum, slice := 0.0, 0.0
 	for i, p := range points { // the slice that the points so far bound, down to the next one
 		if last > 2 {
 			slice = volume(cut(points[:i+1]), ref[:last])
-		} else if !below.covers(p[0], p[1]) {
-			slice += below.add(p[0], p[1])
+		} else if !s.covers(p[0], p[1]) {
+			slice += s.add(p[0], p[1])
 		}
 		switch {
 		case last == 1:
@@ -106,27 +110,30 @@ func Growth(points [][]float64, ref []float64) []float64 {
 		return nil
 	}
 	out, sum := make([]float64, len(points)), 0.0
-	var front [][]float64
+	var front, clipped [][]float64
+	var room []float64
+	var scratch staircase
 	below := staircase{x: ref[0], y: ref[len(ref)-1]}
 	for i, p := range points {
 		switch {
-		case len(above([][]float64{p}, ref)) == 0:
+		case !reaches(p, ref):
 		case len(ref) == 2:
 			if !below.covers(p[0], p[1]) {
 				sum += below.add(p[0], p[1])
 			}
 		case !slices.ContainsFunc(front, func(q []float64) bool { return Covers(q, p) }):
-			alone, clipped, room := 1.0, make([][]float64, len(front)), make([]float64, len(front)*len(p))
-			for k, q := range front {
-				clipped[k], room = room[:len(p)], room[len(p):]
+			alone := 1.0
+			clipped, room = clipped[:0], slices.Grow(room[:0], len(front)*len(p))
+			for _, q := range front {
 				for j := range q {
-					clipped[k][j] = min(q[j], p[j])
+					room = append(room, min(q[j], p[j]))
 				}
+				clipped = append(clipped, room[len(room)-len(p):])
 			}
 			for j := range p {
 				alone *= p[j] - ref[j]
 			}
-			sum += max(alone-volume(clipped, ref), 0)
+			sum += max(alone-scratch.volume(clipped, ref), 0)
 			front = slices.DeleteFunc(front, func(q []float64) bool { return Covers(p, q) })
 			k, _ := slices.BinarySearchFunc(front, p, fallingLast) // so that there is little to sort next time
 			front = slices.Insert(front, k, p)
@@ -261,14 +268,17 @@ beyond:
 
 // above returns the points that dominate something above ref.
 func above(points [][]float64, ref []float64) [][]float64 {
-	return slices.DeleteFunc(slices.Clone(points), func(p []float64) bool {
-		for j, r := range ref {
-			if !(p[j] > r) {
-				return true
-			}
+	return slices.DeleteFunc(slices.Clone(points), func(p []float64) bool { return !reaches(p, ref) })
+}
+
+// reaches reports whether a point dominates something above ref.
+func reaches(p, ref []float64) bool {
+	for j, r := range ref {
+		if !(p[j] > r) {
+			return false
 		}
-		return false
-	})
+	}
+	return true
 }
 
 // cut returns the points without their last coordinate.

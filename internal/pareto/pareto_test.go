@@ -79,6 +79,33 @@ func TestFrontAndGrowthByDefinition(t *testing.T) {
 	}
 }
 
+// Growth looks at each point beside the whole front, but takes no room for a copy of it.
+func TestGrowthTakesLittleRoom(t *testing.T) {
+	for m := 2; m <= 3; m++ {
+		points := sphere(300, m)
+		if n := testing.AllocsPerRun(1, func() { pareto.Growth(points, make([]float64, m)) }); n > 150 {
+			t.Errorf("%d objectives: room was taken %v times for 300 points", m, n)
+		}
+	}
+}
+
+// sphere are points on a sphere: none dominates another.
+func sphere(n, m int) (points [][]float64) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range n {
+		p, length := make([]float64, m), 0.0
+		for j := range p {
+			p[j] = math.Abs(rng.NormFloat64())
+			length = math.Hypot(length, p[j])
+		}
+		for j := range p {
+			p[j] /= length
+		}
+		points = append(points, p)
+	}
+	return points
+}
+
 // A front of thousands of points is no wall: these took minutes.
 func BenchmarkVolume(b *testing.B) {
 	benchmark(b, func(p [][]float64, ref []float64) { pareto.Volume(p, ref) })
@@ -91,19 +118,7 @@ func BenchmarkFront(b *testing.B) { benchmark(b, func(p [][]float64, _ []float64
 func benchmark(b *testing.B, f func(points [][]float64, ref []float64)) {
 	for _, m := range []int{2, 3} {
 		for _, n := range []int{1000, 5000} {
-			rng := rand.New(rand.NewPCG(7, 8))
-			var points [][]float64
-			for range n { // on a sphere: none dominates another
-				p, length := make([]float64, m), 0.0
-				for j := range p {
-					p[j] = math.Abs(rng.NormFloat64())
-					length = math.Hypot(length, p[j])
-				}
-				for j := range p {
-					p[j] /= length
-				}
-				points = append(points, p)
-			}
+			points := sphere(n, m)
 			b.Run(fmt.Sprintf("%dx%d", n, m), func(b *testing.B) {
 				for b.Loop() {
 					f(points, make([]float64, m))
