@@ -43,7 +43,11 @@ func (s *Study) fit(ctx context.Context, k int) (*fitted, error) {
 		holds := func(t *Trial) bool { return s.state.Feasible(t.Trial) }
 		breaking := slices.DeleteFunc(slices.Clone(ranked), holds) // the least violating first, as they are
 		ranked = slices.DeleteFunc(ranked, func(t *Trial) bool { return !holds(t) })
-		slices.SortStableFunc(ranked, func(a, b *Trial) int { return cmp.Compare(s.objective(b, k), s.objective(a, k)) })
+		values := map[*Trial]float64{} // which take longer to find than to sort
+		for _, t := range ranked {
+			values[t] = s.objective(t, k)
+		}
+		slices.SortStableFunc(ranked, func(a, b *Trial) int { return cmp.Compare(values[b], values[a]) })
 		ranked = append(ranked, breaking...)
 		m.best = ranked[0].Trial
 	}
