@@ -6,10 +6,11 @@
 #
 #     scripts/scale.sh
 #
-# With sizes, one table of every command on studies of 1, 20 and 100 parameters, 2 and 3 objectives,
+# With sizes, one table of every command on studies of 1, 5, 20 and 100 parameters, 2 and 3 objectives,
 # 5 constraints, and 50 readings with each rule that stops early: processor seconds, how many
-# times those of one parameter and objective in the same run (x), how they grow from size to
-# size (n^), and the most memory. The first takes two minutes.
+# times those of as many parameters and one objective in the same run, or of one parameter where
+# there is nothing else (x), how they grow from size to size (n^), and the most memory. The first
+# takes two minutes.
 #
 #     scripts/scale.sh 30 100
 #     scripts/scale.sh 100 1000 10000

@@ -144,12 +144,14 @@ func (s shape) course(n int, end float64, r *rand.Rand) study.Event {
 	return study.Readings{Trial: n, Attempt: 1, Readings: readings}
 }
 
-// shapes are the studies of the table, the first of which the others are compared with.
+// shapes are the studies of the table. Those with nothing but parameters are compared with the first,
+// and the others with that of as many parameters.
 var shapes = []struct {
 	name string
 	shape
 }{
 	{"1 parameter", shape{params: 1, objectives: 1}},
+	{"5 parameters", shape{params: 5, objectives: 1}},
 	{"20 parameters", shape{params: 20, objectives: 1}},
 	{"100 parameters", shape{params: 100, objectives: 1}},
 	{"2 objectives", shape{params: 5, objectives: 2}},
@@ -167,8 +169,8 @@ var looks = [][]string{{"status"}, {"best"}, {"trials", "-n", "3"}, {"journal", 
 	{"export", "-o", "out.log"}, {"report", "-o", "out.html"}, {"resume", "-q"}}
 
 // TestGrowth prints what each command takes of studies of all shapes and -sizes: processor
-// seconds, beside the first shape's of that size, how fast that grows from size to size, and the
-// most memory. It is no test of every day: scripts/scale.sh asks for it.
+// seconds, beside those of the shape that it is compared with, how fast that grows from size to
+// size, and the most memory. It is no test of every day: scripts/scale.sh asks for it.
 func TestGrowth(t *testing.T) {
 	if !*table {
 		t.Skip("scripts/scale.sh prints the table")
@@ -184,11 +186,15 @@ func TestGrowth(t *testing.T) {
 		head = append(head, args[0]+strings.TrimPrefix(filepath.Ext(args[len(args)-1]), ".html"))
 	}
 	row(head)
-	first := map[string]float64{}
+	plain := map[int]map[string]float64{} // what those with nothing but so many parameters took
 	for _, s := range shapes {
 		s.method = "random"
-		before := map[string]float64{}
+		before, took := map[string]float64{}, map[string]float64{}
 		last := 0
+		base := plain[s.params]
+		if base == nil {
+			base, plain[s.params] = plain[1], took
+		}
 		for _, size := range strings.Split(*sizes, ",") {
 			l := newLab(t)
 			trials, err := strconv.Atoi(size)
@@ -204,10 +210,8 @@ func TestGrowth(t *testing.T) {
 				cpu, mib := l.spent(append(args, "spec.study")...)
 				peak = max(peak, mib)
 				cell := fmt.Sprintf("%.2f", cpu)
-				if s.name == shapes[0].name {
-					first[size+what] = cpu
-				} else {
-					cell += fmt.Sprintf(" x%.1f", cpu/first[size+what])
+				if took[size+what] = cpu; base != nil {
+					cell += fmt.Sprintf(" x%.1f", cpu/base[size+what])
 				}
 				if last > 0 {
 					cell += fmt.Sprintf(" n^%.1f", math.Log(cpu/before[what])/math.Log(float64(trials)/float64(last)))
