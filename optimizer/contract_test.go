@@ -106,7 +106,7 @@ func testPoints(t *testing.T, told []optimizer.Observation, c contractCase) {
 func testPure(t *testing.T, told []optimizer.Observation, mk maker, c contractCase) {
 	trials := len(told)
 	all := []int{0, 1, 2, trials / 3, trials / 2, trials - 3, trials - 1}
-	for _, n := range effort.Of(all[4:], all, all) {
+	for _, n := range effort.Of(all[5:], all, all) {
 		if n < 0 || n >= len(told) {
 			continue
 		}
@@ -232,11 +232,11 @@ func testValues(t *testing.T, trials int, mk maker) {
 func testExhausted(t *testing.T, mk maker) {
 	flag := spaces.Param{Name: "flag", Kind: spaces.KindBool}
 	level := spaces.Param{Name: "level", Kind: spaces.KindInt, Min: 1, Max: 6}
-	coarse := spaces.Param{Name: "coarse", Kind: spaces.KindFloat, Scale: spaces.Log, Min: 0.1, Max: 3, Format: ".1f"}
+	coarse := spaces.Param{Name: "coarse", Kind: spaces.KindFloat, Scale: spaces.Log, Min: 0.1, Max: effort.Sequential(1.0, 3, 3), Format: ".1f"}
 	for _, c := range []struct {
 		size   int
 		params []spaces.Param
-	}{{2, []spaces.Param{flag}}, {12, []spaces.Param{flag, level}}, {30, []spaces.Param{coarse}}} {
+	}{{2, []spaces.Param{flag}}, {12, []spaces.Param{flag, level}}, {effort.Sequential(10, 30, 30), []spaces.Param{coarse}}} {
 		t.Run(fmt.Sprint(c.size), func(t *testing.T) {
 			space := newSpace(t, c.params...)
 			opt := begun(t, mk, space)

@@ -208,7 +208,7 @@ func TestChunkBorders(t *testing.T) {
 		rule := fuzzRules()[i%len(fuzzRules())]
 		for _, rule := range []parser.Rule{rule, {Metric: "loss"}, {JSON: "metrics.accuracy"}} {
 			whole := outcome(rule, text)
-			for at := 0; at <= len(text); at += 1 + len(text)/effort.Of(15, 60, 60) {
+			for at := 0; at <= len(text); at += 1 + len(text)/effort.Of(5, 60, 60) {
 				cut := outcome(rule, text[:at], text[at:])
 				if cut != whole {
 					t.Fatalf("%+v over %s cut at %d:\nwhole: %s\ncut:   %s", rule, log, at, whole, cut)

@@ -32,7 +32,7 @@ func TestJournalFails(t *testing.T) {
 	for _, op := range []string{"write", "sync"} {
 		for _, forever := range []bool{false, true} {
 			n := 1
-			for ; faultAt(t, op, forever, n, want); n += effort.Of(raced(4, 1), 1, 1) {
+			for ; faultAt(t, op, forever, n, want); n += effort.Of(raced(8, 1), 1, 1) {
 			}
 			if n < 15 {
 				t.Errorf("only %d operations %q were made to fail", n, op)

@@ -55,6 +55,9 @@ func TestTimeHardEndsWhatRuns(t *testing.T) {
 func TestTimeHardHoldsTheConfirmation(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		t.Run(fmt.Sprint(workers), func(t *testing.T) {
+			if workers == 2 {
+				effort.Thorough(t, "lies between the others")
+			}
 			bubble(t, func(t *testing.T, dir string) {
 				c := config()
 				c.Run.Workers, c.Run.Confirm = workers, 3

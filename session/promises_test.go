@@ -58,7 +58,7 @@ func TestPromises(t *testing.T) {
 		for _, c := range formerClashes {
 			studies = append(studies, func() { run(strings.Split(c.settings, "+"), c.seed) })
 		}
-		step := effort.Of(raced(211, 61), 23, 1)
+		step := effort.Of(raced(421, 61), 23, 1)
 		for i, names := range drawnPairs() {
 			if i%step == 0 {
 				studies = append(studies, func() { run(names, uint64(i+1)) })

@@ -29,7 +29,7 @@ func (s slow) More(ctx context.Context, trial int) (optimizer.Proposal, error) {
 // Where workers would wait for a proposal each, several are made with one, and can be asked for
 // again; where trials take long, each worker gets its own.
 func TestProposalsTogether(t *testing.T) {
-	trials := effort.Of(raced(30, 60), 60, 60)
+	trials := effort.Of(raced(20, 60), 60, 60)
 	for name, c := range map[string]struct {
 		takes    time.Duration
 		together bool

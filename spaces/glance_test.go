@@ -19,7 +19,7 @@ func TestValueAtAGlance(t *testing.T) {
 		{Min: 1e-9, Max: 1 - 1e-9, Scale: Logit}, {Min: 0.3, Max: 0.99, Scale: Logit},
 	} {
 		t.Run(fmt.Sprint(p), func(t *testing.T) {
-			kept, all := 0, effort.Sequential(10_000, 40_000, 40_000)
+			kept, all := 0, effort.Sequential(4_000, 40_000, 40_000)
 			for k := range all {
 				x := p.floatAt(rng.Float64())
 				switch k % 4 {

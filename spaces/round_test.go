@@ -71,7 +71,7 @@ func TestFormats(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range effort.Sequential(5_000, 20_000, 20_000) {
+			for range effort.Sequential(2_000, 20_000, 20_000) {
 				v := s.Decode(spaces.Point{rng.Float64()})
 				x, _ := v[0].Value.Number()
 				if y, err := strconv.ParseFloat(strings.TrimSpace(fmt.Sprintf("%"+p.Format, x)), 64); err != nil || x != y {

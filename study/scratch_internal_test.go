@@ -19,7 +19,7 @@ import (
 // What a state keeps of its trials as they end is what it would find if it looked at all of them anew,
 // whatever happens in what order; and every look at it has an answer.
 func TestFoundFromScratch(t *testing.T) {
-	for seed := range uint64(effort.Of(100, 300, 5000)) {
+	for seed := range uint64(effort.Of(40, 300, 5000)) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		s, story := &State{}, &strings.Builder{}
 		events := []Event{Created{ID: "id", Config: drawnConfig(rng)}}

@@ -117,7 +117,7 @@ func soup(rnd *rand.Rand) string {
 
 // Whatever template is accepted, in no shell is a part of a value executed.
 func TestNoTemplateExecutesValues(t *testing.T) {
-	wanted := effort.Of(50, 100, 1200)
+	wanted := effort.Of(25, 100, 1200)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var templates []string
 	for len(templates) < wanted {
@@ -206,7 +206,7 @@ func TestValuesArriveAsTheyAre(t *testing.T) {
 	for _, shell := range shells(t) {
 		for i, w := range words {
 			for j, format := range commands {
-				if (i+j)%effort.Of(12, 6, 1) != 0 {
+				if (i+j)%effort.Of(24, 6, 1) != 0 {
 					continue
 				}
 				text := fmt.Sprintf(format, w.before+"{c}"+w.after)

@@ -219,7 +219,7 @@ func TestLineWithoutEnd(t *testing.T) {
 		if sum.Records != 3 || ended != (err != nil) || !ended && sum.Torn == nil {
 			t.Errorf("%+v, %v", sum, err)
 		}
-		for n := 1; ; n += 1 + n/effort.Of(1, 4, 4) { // of some thousand reads
+		for n := 1; ; n += 1 + effort.Of(4*n, n/4, n/4) { // of some thousand reads
 			broken := &brokenFS{FS: fsys, name: "read", n: n}
 			_, err := journal.Read("/journal.jsonl", ignore, broken)
 			if !broken.fired() {

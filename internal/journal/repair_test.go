@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
 )
 
@@ -188,7 +189,7 @@ func TestRepairOfMutations(t *testing.T) {
 	original, sibling := build(t, "s1", 30), build(t, "s2", 30)
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, what := range slices.Sorted(maps.Keys(mutations)) {
-		for range 40 {
+		for range effort.Of(10, 40, 40) {
 			mutated := mutations[what](r, bytes.Clone(original), sibling)
 			readable, _, _ := read(mutated)
 			got, result, err := repair(t, mutated)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/pruner"
+	"github.com/lbotune/lbotune/internal/testing/effort"
 )
 
 // every rule, with settings under which it stops about half of the trials.
@@ -130,6 +131,7 @@ func TestCrashesChangeNoDecision(t *testing.T) {
 
 // Of a million readings few are kept, and the others cost no memory.
 func TestAMillionReadings(t *testing.T) {
+	effort.Thorough(t, "the smaller tests show what is kept")
 	most := map[string]int{"median": 370, "percentile": 370, "asha": 13, "patience": 0, "threshold": 0, "reachable": 370}
 	for name, s := range every() {
 		p := start(t, s)

@@ -428,7 +428,7 @@ func TestUsage(t *testing.T) {
 		if pilot {
 			n = 2
 		}
-		exit, err := f.l.Launch(context.Background(), f.job(n, "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"))
+		exit, err := f.l.Launch(context.Background(), f.job(n, "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done"))
 		if err != nil || exit.CPU <= 0 || exit.PeakMemory <= 0 {
 			t.Errorf("pilot %v: %+v, %v", pilot, exit, err)
 		}

@@ -82,7 +82,7 @@ func TestSampleHyperAgreesWithQuadrature(t *testing.T) {
 	for _, c := range []struct {
 		fixed     float64
 		spearmint bool
-	}{{0, false}, {0.01, true}, {0.01, false}, {0, true}}[:effort.Sequential(1, 4, 4)] {
+	}{{0.01, true}, {0, false}, {0.01, false}, {0, true}}[:effort.Sequential(1, 4, 4)] {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			fixed := c.fixed
 			want := hyperMoments(x, y, fixed)
