@@ -192,15 +192,16 @@ func (a *ask) escapeSeveral(f *volumeScore) (Proposal, error) {
 	if a.set.Lipschitz == off || f.boxes == nil || !a.view.holds {
 		return a.spread(OriginExplore, why)
 	}
+	of := make([]*bounds, len(f.views))
 	for j, v := range f.views {
-		v.surrogate.bounds = a.lbo.parts[j].newBounds(v.surrogate)
+		of[j] = a.lbo.parts[j].newBounds(v.surrogate)
 	}
 	var ups [][]float64 // of the points whose gain had to be computed, no less than those below them
 	var gains []float64
 	return a.roomiest(0, func(p []float64, matters func(float64) bool) float64 {
 		up := make([]float64, len(f.views))
-		for j, v := range f.views {
-			_, up[j] = v.surrogate.bounds.at(p, nil, nil)
+		for j := range of {
+			_, up[j] = of[j].at(p, nil, nil)
 		}
 		for k, above := range ups {
 			if pareto.Covers(above, up) && !matters(gains[k]) {

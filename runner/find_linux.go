@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"strconv"
@@ -59,12 +60,18 @@ func (a *attempt) scan(lock *fileID, strays []process, seen func(process)) []pro
 			seen(p)
 		}
 	}
+	// Whoever began another comes before it, so that a shell does not go on when its command has ended.
+	slices.SortFunc(all, func(a, b process) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.pid, b.pid)) })
 	return closure(all, member)
 }
 
 // chase tells seen, for some time, of processes of the attempt among the latest of the machine: who is gone
 // before one look at all has ended.
 func (a *attempt) chase(long time.Duration, seen func(process)) {
+	if self := (process{pid: os.Getpid()}); latest() <= 0 || self.marked(a.marker()) {
+		time.Sleep(long) // nobody says which are the latest, or we are of the attempt
+		return
+	}
 	for deadline := time.Now().Add(long); time.Now().Before(deadline); {
 		last := latest()
 		for pid := last; pid > last-4; pid-- {

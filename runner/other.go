@@ -15,6 +15,9 @@ import (
 
 // Without /proc, pidfd and subreapers an attempt is its process group, and whoever holds its lock.
 
+// commandPatience bounds how long a supervisor may take to start its command, which cannot be seen here.
+const commandPatience = time.Second
+
 // process stands for a whole process group: signals to a negative number go to all of it.
 type process struct{ pid, group int }
 
@@ -60,7 +63,7 @@ func (a *attempt) release() {}
 func (a *attempt) bereft(record) bool { return false }
 
 func (a *attempt) supervisor() (p process, lives bool) {
-	return process{pid: -a.pid, group: a.pid}, a.locked() && unix.Kill(a.pid, 0) == nil
+	return process{pid: -a.pid, group: a.pid}, a.pid > 1 && a.locked() && unix.Kill(a.pid, 0) == nil
 }
 
 func sysProcAttr() (*syscall.SysProcAttr, *int) {

@@ -17,6 +17,9 @@ import (
 	"github.com/lbotune/lbotune/internal/ansi"
 )
 
+// commandPatience bounds how long a supervisor may take to start its command.
+const commandPatience = 10 * time.Second
+
 // process is one process as /proc/PID/stat showed it.
 type process struct {
 	pid, parent, group, session int

@@ -10,8 +10,6 @@ import (
 )
 
 const (
-	// commandPatience bounds how long a supervisor may take to start its command.
-	commandPatience = 10 * time.Second
 	// leftoverPatience is the time that leftovers of a finished command have to end by themselves.
 	leftoverPatience = time.Second
 	// leftoverGrace bounds the time that they have after a SIGTERM; a shorter Job.Grace counts.
@@ -47,13 +45,13 @@ func (l *Local) stop(a *attempt, reason stopReason) {
 // awaitCommand waits a little until a fresh attempt runs its command: its supervisor survives signals,
 // and what it starts after one would know nothing of it.
 func (a *attempt) awaitCommand(t *tree) {
-	for a.group() > 0 && a.age() < commandPatience && !isClosed(a.job.Kill) {
+	for pause := time.Millisecond; a.group() > 0 && a.age() < commandPatience && !isClosed(a.job.Kill); pause = min(2*pause, lookMin) {
 		found := t.look(ignore)
 		supervisor := process{pid: a.pid}.command() // not before: it may have been in its exec
 		if len(found) == 0 || slices.ContainsFunc(found, func(p process) bool { return p.pid != a.pid && p.command() != supervisor }) {
 			return
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(pause)
 	}
 }
 
@@ -157,6 +155,7 @@ func (a *attempt) kill(t *tree) []process {
 		if group := a.group(); group > 0 {
 			_ = unix.Kill(-group, unix.SIGKILL)
 		} else if p, lives := a.supervisor(); lives { // first: it would write down the end of its command as any other
+			t.look(ignore) // whom nothing but descent ties to it
 			kill(p)
 		}
 		for _, p := range t.alive() {

@@ -108,7 +108,7 @@ func TestAwaitsTheCommandOnABusyMachine(t *testing.T) {
 			}
 			return []process{supervisor, command}
 		}})
-		if waited := time.Since(a.started); waited != busy {
+		if waited := time.Since(a.started); waited < busy || waited > busy+lookMin {
 			t.Errorf("waited for %v; the command was there after %v", waited, busy)
 		}
 	})
@@ -135,8 +135,9 @@ func TestKillsTheSupervisorFirst(t *testing.T) {
 			}
 		}
 	}
+	looks := 0
 	find := func(seen func(process)) []process {
-		if !command.alive() {
+		if looks++; looks == 1 || !command.alive() { // the first look kills nobody
 			return nil
 		}
 		seen(command)

@@ -162,7 +162,7 @@ var cures = []struct {
 	cure      string
 }{
 	{regexp.MustCompile(`\bsource: not found`), `/bin/sh runs the command, and knows source as a dot: . venv/bin/activate; or write command = ["bash", "-c", "..."]`},
-	{regexp.MustCompile(`^(\S*sh|attempt): (line )?(\d+: )?\S+: (?i:permission denied)$`), "a program must be executable: chmod +x FILE; or write its interpreter before it: python3 FILE"},
+	{regexp.MustCompile(`^(\S*sh|attempt): (\d+: )?\S+: (?i:permission denied)$`), "a program must be executable: chmod +x FILE; or write its interpreter before it: python3 FILE"},
 	{regexp.MustCompile(`EOFError|EOF when reading a line`), "a trial has no standard input; give it some: yes | COMMAND, or COMMAND <FILE"},
 	{regexp.MustCompile(`Inappropriate ioctl for device|not a tty|ENOTTY`), "a trial has no terminal; script -qec COMMAND /dev/null gives it one"},
 }

@@ -293,7 +293,9 @@ func theOnly(cmd *cobra.Command, args []string) string {
 		return ""
 	}
 	meant := cmd.CommandPath() + " " + word(there[0])
-	cmd.Flags().Visit(func(f *pflag.Flag) { meant += when(f.Value.Type() == "bool", " --%s", f.Name) })
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		meant += when(f.Value.Type() == "bool" && f.Value.String() == "true", " --%s", f.Name)
+	})
 	return fmt.Sprintf("; did you mean %s?", meant)
 }
 

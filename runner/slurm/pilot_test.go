@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/internal/testing/slurmtest"
 	"github.com/lbotune/lbotune/internal/testing/tempdir"
 	"github.com/lbotune/lbotune/runner"
@@ -428,7 +429,7 @@ func TestUsage(t *testing.T) {
 		if pilot {
 			n = 2
 		}
-		exit, err := f.l.Launch(context.Background(), f.job(n, "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done"))
+		exit, err := f.l.Launch(context.Background(), f.job(n, fmt.Sprintf("i=0; while [ $i -lt %d ]; do i=$((i+1)); done", effort.Of(30000, 100000, 100000))))
 		if err != nil || exit.CPU <= 0 || exit.PeakMemory <= 0 {
 			t.Errorf("pilot %v: %+v, %v", pilot, exit, err)
 		}
