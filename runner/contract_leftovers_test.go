@@ -129,11 +129,11 @@ func testHopper(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	script := filepath.Join(dir, "hopper")
 	stop := filepath.Join(dir, "stop")
 	hops := filepath.Join(dir, "hops")
-	text := "#!/bin/sh\necho hop >>" + hops + "\n[ -e " + stop + " ] || setsid \"$0\" &\n"
-	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+	text := "echo hop >>" + hops + "\n[ -e " + stop + " ] || setsid sh \"$0\" &\n"
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	job := shellJob(t, script+"; while [ $(wc -l <"+hops+") -lt 10 ]; do sleep 0.01; done; exit 3")
+	job := shellJob(t, "sh "+script+"; while [ $(wc -l <"+hops+") -lt 10 ]; do sleep 0.01; done; exit 3")
 	job.Grace = 10 * time.Millisecond
 	if exit := launch(t, l, job); exit.Code != 3 || len(exit.Leftovers) == 0 {
 		t.Errorf("%+v", exit)
