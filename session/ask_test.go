@@ -533,6 +533,34 @@ func TestTryTakesUpWhatWasLeft(t *testing.T) {
 	})
 }
 
+// What was left and is not known any more to be safe has failed, and is not awaited.
+func TestTryLeavesWhatIsNotSafe(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials = 3
+		c.Params = slices.Clone(c.Params)
+		c.Params[0].Default, c.Params[1].Default = spaces.Float(0.5), spaces.Int(2)
+		c.Safety = &study.Safety{Metric: "loss", At: 5, Constant: 0.1}
+		s := open(t, dir, &c, &fakeLauncher{})
+		if _, err := s.Ask(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		err := s.Tell(1, study.Metrics{"loss": 1})
+		if _, asked := s.Ask(t.Context()); errors.Join(err, asked, s.Close()) != nil {
+			t.Fatal(err, asked)
+		}
+		steeper := *c.Safety
+		c.Safety, steeper.Constant = &steeper, 1e9
+		s = open(t, dir, &c, &fakeLauncher{})
+		tried := 0
+		err = s.Try(t.Context(), func(study.Trial) (study.Metrics, error) { tried++; return study.Metrics{"loss": 1}, nil })
+		two := s.State().Trials[1]
+		if errors.Join(err, s.Close()) != nil || tried != 1 || two.Status != optimizer.Failed || s.State().Closed == nil {
+			t.Errorf("%d tried, %s of trial 2, closed %v, %v", tried, two.Status, s.State().Closed, err)
+		}
+	})
+}
+
 // A trial that ends its process is tried three times, however often another stops in between as its
 // context ends, and has failed then.
 func TestTryGivesUpWhatEndsItsProcess(t *testing.T) {

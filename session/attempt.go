@@ -164,7 +164,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 		return outcome{unstarted: true}
 	}
 	if a.unsafe {
-		return failed(study.FailLaunch, 0, "not started: it is not known any more to be safe")
+		return notSafe()
 	}
 	before, err := a.recordResults()
 	if unread := unread(err, false); unread != nil {

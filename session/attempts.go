@@ -129,8 +129,13 @@ func (l *loop) mayPass(r *attempt) bool {
 
 // trialEnded records the end of an attempt: the trial's, or that of one of several attempts.
 func (l *loop) trialEnded(t *study.Trial, r *attempt, o outcome) {
-	if t.Cut != nil && t.Cut.Attempt == r.id.Attempt && o.failure != nil && (o.failure.Kind.Blameless() || o.byOthers) {
-		o = prunedOutcome(&l.study.state.Config, t.Cut, o)
+	cut, config := t.Cut, &l.study.state.Config
+	if cut != nil && cut.Attempt == r.id.Attempt && o.failure != nil && (o.failure.Kind.Blameless() || o.byOthers) {
+		if !unpicked(config, cut, o) {
+			o = prunedOutcome(config, cut, o)
+		} else if !o.failure.Kind.Blameless() {
+			o.failure = &study.Failure{Kind: study.FailLost, Text: o.failure.Text}
+		}
 	}
 	f := study.Finished{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Status: optimizer.Failed,
 		Failure: o.failure, Seconds: o.seconds, Leftovers: o.leftovers}

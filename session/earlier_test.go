@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -84,6 +86,27 @@ func TestWarmStartIsReadOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a study begins with is recorded once, also where it has ended and goes on in the same process.
+func TestWarmStartIsRecordedOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		csv := filepath.Join(filepath.Dir(dir), "runs.csv")
+		if err := os.WriteFile(csv, []byte("x,n,loss\n0.3,2,9\n0.5,1,8\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := config()
+		c.Dir, c.WarmStart = filepath.Dir(dir), []study.WarmStart{{From: csv, Same: true}}
+		goal := 2.0
+		c.Budget = study.Budget{Trials: 3, Goal: &goal}
+		s := open(t, dir, &c, &fakeLauncher{program: func(job runner.Job) ending {
+			return ending{stdout: map[bool]string{true: "loss=1\n", false: "loss=3\n"}[strings.HasSuffix(job.ID, "/1/1")]}
+		}})
+		err := errors.Join(s.Run(t.Context(), nil), s.Do(study.Request{Action: study.ActionExclude, Trial: 1}), s.Run(t.Context(), nil), s.Close())
+		if st := s.State(); err != nil || len(st.Trials) != 3 || len(st.Earlier) != 1 {
+			t.Errorf("%d trials, and what came before is recorded %d times, %v", len(st.Trials), len(st.Earlier), err)
+		}
+	})
 }
 
 // Nothing is left of a study whose source cannot be read.

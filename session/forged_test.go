@@ -103,6 +103,19 @@ func writeStudy(t *testing.T, dir string, first study.Created, trials int) {
 	}
 }
 
+// A number that no spec may have ends no session.
+func TestForgedKeep(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		forged := config()
+		forged.Budget.Trials, forged.Run.Keep = 3, -1
+		writeStudy(t, dir, study.Created{ID: "0123456789abcdef", Fingerprint: "0123456789abcdef", Config: forged}, 1)
+		s := open(t, dir, nil, &fakeLauncher{program: parabola})
+		if err := errors.Join(s.Run(t.Context(), nil), s.Close()); err != nil || len(s.State().Order) != 3 {
+			t.Errorf("%d trials, %v", len(s.State().Order), err)
+		}
+	})
+}
+
 // A replay of records that contradict each other says so.
 func TestReplayContradiction(t *testing.T) {
 	first := study.Created{ID: "0123456789abcdef", Fingerprint: "0123456789abcdef", Config: config()}

@@ -113,7 +113,13 @@ func (s *Study) orphan() (int, error) {
 		n := s.orphans[0]
 		s.orphans = s.orphans[1:]
 		t := s.state.Trials[n-1]
-		if t.Done() || !s.state.MayRun(t) {
+		if t.Done() || s.state.Unsafe() != "" {
+			continue
+		}
+		if !s.state.MayRun(t) {
+			if err := s.commit(study.Finished{Trial: n, Attempt: t.NextAttempt(), Status: optimizer.Failed, Failure: notSafe().failure}); err != nil {
+				return 0, err
+			}
 			continue
 		}
 		if k := len(t.Attempts); k == 0 || t.Attempts[k-1].Number < t.NextAttempt() {

@@ -241,7 +241,7 @@ func hookEnv(st *study.State, l layout.Study, u study.Update) []string {
 		add("VALUE", number(v))
 	}
 	for _, m := range t.Metrics {
-		add("METRIC_"+strings.ToUpper(noNameRE.ReplaceAllString(m.Name, "_")), number(float64(m.Value)))
+		add("METRIC_"+strings.ToUpper(noNameRE.ReplaceAllString(m.Name, "_")), number(m.Value))
 	}
 	for _, v := range t.Values {
 		add("PARAM_"+strings.ToUpper(v.Name), v.Value.Text())

@@ -89,7 +89,7 @@ func (k *keeper) close() {
 func (k *keeper) toDrop(last int) (drop []*leftover) {
 	st := k.study.state
 	most := st.Config.Run.Keep
-	if most == 0 || st.Incumbent() == nil {
+	if most <= 0 || st.Incumbent() == nil {
 		k.ranked = false
 		return nil // of failures alone, the output may be all that there is
 	}

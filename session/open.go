@@ -234,6 +234,7 @@ func (s *Study) start(torn string, change *study.ConfigChanged, mended *study.Re
 	if err := s.commit(events...); err != nil {
 		return err
 	}
+	s.earlier = nil // it may begin once more
 	s.opts.Log.Info("session begins", "study", s.layout, "session", begun.Number, "trials", len(s.state.Order), "dir", s.state.Config.Dir)
 	err = s.prepare()
 	s.begun = err == nil

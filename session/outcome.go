@@ -35,6 +35,11 @@ func failed(kind study.FailureKind, code int, format string, args ...any) outcom
 	return outcome{failure: &study.Failure{Kind: kind, Code: code, Text: fmt.Sprintf(format, args...)}}
 }
 
+// notSafe is the outcome of a trial that may not be started any more.
+func notSafe() outcome {
+	return failed(study.FailLaunch, 0, "not started: it is not known any more to be safe")
+}
+
 // outcome judges what the launcher says.
 func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follower) outcome {
 	var o outcome

@@ -119,6 +119,13 @@ func (l *loop) empty(r *attempt, settled bool) (readings []study.Reading, breach
 	return readings, breach, later
 }
 
+// unpicked reports whether an attempt that had reported all there is to expect has been lost since: which of its
+// readings its metric picks is not known then, unless that is the last one.
+func unpicked(config *study.Config, c *study.Cut, o outcome) bool {
+	pick := cmp.Or(config.Objective().Rule.Pick, "last")
+	return c.Complete && o.partial == nil && pick != "last" && (o.byOthers || o.failure.Kind != study.FailInterrupted)
+}
+
 // prunedOutcome is that of an attempt that was stopped early: what it has reported. If
 // more was to be expected of it, what it was judged by has its last reading.
 func prunedOutcome(config *study.Config, c *study.Cut, o outcome) outcome {

@@ -202,6 +202,53 @@ func TestPatienceWithLimits(t *testing.T) {
 	}
 }
 
+// once is a launcher of which a machine takes the first attempt that lbotune stops.
+type once struct {
+	runner.Launcher
+	err  error // what is said of it; nil: it was ended by a SIGTERM
+	gone *bool
+}
+
+func (l once) Launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	exit, err := l.Launcher.Launch(ctx, job)
+	if !exit.Cancelled || *l.gone {
+		return exit, err
+	}
+	*l.gone = true
+	exit.Cancelled, exit.Signal = false, "SIGTERM"
+	return exit, l.err
+}
+
+// Which reading counts of a trial that ran out of patience is not known where its attempt was lost, but that
+// it is the last one: else it is run again.
+func TestPatienceOfALostAttempt(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		pick string
+		want string
+	}{
+		"lost":          {runner.ErrLost, "min", "2 on attempt 2"},
+		"shut down":     {nil, "min", "2 on attempt 2"},
+		"the last read": {runner.ErrLost, "last", "3 on attempt 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg := config()
+				cfg.Metrics[0].Rule.Pick = c.pick
+				cfg.Budget.Trials, cfg.Prune = 1, &study.Prune{Method: "patience", Patience: 2}
+				f := once{&fakeLauncher{program: func(runner.Job) ending {
+					return ending{stdout: "loss=2\nloss=4\nloss=3\nloss=1\n", every: time.Minute}
+				}}, c.err, new(bool)}
+				st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer})
+				trial := st.Trials[0]
+				if got := fmt.Sprintf("%v on attempt %d", trial.Value, trial.Attempt); got != c.want || trial.Status != optimizer.Succeeded {
+					t.Errorf("%s, %s; want %s", got, trial.Status, c.want)
+				}
+			})
+		})
+	}
+}
+
 // Trials with several objectives are compared at a rung by all of them: the second is the
 // worst in loss and goes on for its size, the third is behind in both. What one of them has
 // printed at a step without the other is no reading.

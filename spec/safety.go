@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -49,18 +48,6 @@ func (t *table) safety(cfg study.Config) *study.Safety {
 	}
 	out.Noise, _ = s.number("noise")
 	s.when(out.Noise < 0, "noise", "", "found %v; want at least 0", out.Noise)
-	for _, p := range cfg.Params {
-		if !p.Default.IsValid() || p.Sure != "" {
-			s.self("add default = ..., which is tried first", "begins with values that are known to be safe: parameter %s needs a default", p.Name)
-			break
-		}
-	}
-	if method := cmp.Or(cfg.Optimizer.Method, "lbo"); method != "lbo" {
-		s.self("", "is for method lbo; the method here is %s", method)
-	}
-	if cfg.Resource() != "" {
-		s.self("", "cannot stand beside successive halving, which runs proposals with less of the resource")
-	}
 	s.done()
 	return out
 }

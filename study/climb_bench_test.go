@@ -64,6 +64,8 @@ func climb(tb testing.TB, n int) *study.State {
 			p = study.Proposed{Origin: optimizer.OriginModel, Values: st.Fresh(st.Search.Decode(point))}
 		}
 		p.Trial = k
+		st.Query(k)
+		st.GapEnding(optimizer.Note{})
 		apply(p)
 		x, _ := p.Values.Get("x")
 		v, _ := x.Number()

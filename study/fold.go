@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"time"
 
@@ -54,13 +53,15 @@ func (s *State) unsound(e Event) error {
 	case Readings:
 		readings = e.Readings
 	case Cut:
-		readings = []Reading{e.Reading}
+		if e.Metric == "" { // that of a limit is its metric's alone
+			readings = []Reading{e.Reading}
+		}
 	}
 	if slot < 0 {
 		return fmt.Errorf("slot %d", slot)
 	}
 	for _, r := range readings {
-		if n := len(s.Config.Objectives()); len(r.Others) > max(n-1, 0) {
+		if n := len(s.Config.Objectives()); len(r.Others) != max(n-1, 0) {
 			return fmt.Errorf("a reading of %d values, and there are %d objectives", 1+len(r.Others), n)
 		}
 	}
@@ -176,7 +177,8 @@ func (s *State) configChanged(e ConfigChanged) error {
 		s.SetUp = e.Config.Setup == ""
 	}
 	before := len(s.Config.Params)
-	moved := !reflect.DeepEqual(space, s.Space) || !reflect.DeepEqual(search, s.Search)
+	moved := !sameJSON(e.Config.Params, s.Config.Params) || !sameJSON(e.Config.Where, s.Config.Where) ||
+		!slices.Equal(search.rungs, s.Search.rungs) || !sameJSON(search.Settings, s.Search.Settings)
 	another := len(incomparable(s.Config, e.Config)) > 0
 	if !s.committed() || len(e.Config.Params) > before {
 		s.provenance = e.Config.provenance()

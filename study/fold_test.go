@@ -61,6 +61,16 @@ func TestConfirming(t *testing.T) {
 	}
 }
 
+// A reading that lacks an objective is none: it could not be compared.
+func TestReadingsHaveAllObjectives(t *testing.T) {
+	st := two(t, func(*study.Config) {})
+	apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0, 1)})
+	err := st.Apply(study.Record{Event: study.Readings{Trial: 1, Attempt: 1, Readings: []study.Reading{{Step: 1, Value: 2}}}})
+	if err == nil || err.Error() != "readings record: a reading of 1 values, and there are 2 objectives" {
+		t.Error(err)
+	}
+}
+
 // Without a value no trial has ended well; one that broke a limit before it had any is
 // stopped all the same, and keeps what it has.
 func TestEndsWithoutValues(t *testing.T) {
@@ -80,7 +90,7 @@ func TestEndsWithoutValues(t *testing.T) {
 		"beyond a limit":         {optimizer.Pruned, cut, study.Metrics{"loss": 1}, 1, false},
 		"beyond it, without":     {optimizer.Pruned, cut, nil, math.NaN(), false},
 		"beyond it, and ends":    {optimizer.Succeeded, cut, nil, 0, true},
-		"stopped for its values": {optimizer.Pruned, &study.Cut{Trial: 1, Attempt: 1}, nil, 0, true},
+		"stopped for its values": {optimizer.Pruned, &study.Cut{Trial: 1, Attempt: 1, Reading: study.Reading{Others: []float64{1}}}, nil, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := two(t, func(*study.Config) {})

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -76,6 +77,28 @@ func TestContinued(t *testing.T) {
 	apply(t, st, study.Finished{Trial: propose(eight, 8), Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 7}})
 	st.Config.Budget.Trials++
 	next(four, 4) // the third of six; not on the top, where one has succeeded
+}
+
+// Of trials that break a limit none goes on before one that holds it, nor is the last run its.
+func TestContinuedHoldTheLimits(t *testing.T) {
+	c := config()
+	halves(&c)
+	most := 10.0
+	c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Metric: "size"}, Max: &most})
+	c.Budget.Trials = 5
+	st := &study.State{}
+	apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: c})
+	for k, m := range []study.Metrics{{"loss": 1, "size": 99}, {"loss": 2, "size": 12}, {"loss": 4, "size": 9}, {"loss": 3, "size": 9}} {
+		apply(t, st, study.Proposed{Trial: k + 1, Told: k, Pending: []int{}, Values: values(float64(k)/100, 2)})
+		apply(t, st, study.Finished{Trial: k + 1, Attempt: 1, Status: optimizer.Pruned, Metrics: m})
+	}
+	if p, ok := st.Unasked(false); !ok || p.Continues != 4 || !p.Values.Equal(values(0.03, 8)) {
+		t.Errorf("with the last of the budget: %+v", p)
+	}
+	st.Config.Budget.Trials = 50
+	if p, ok := st.Unasked(false); !ok || p.Continues != 4 || !p.Values.Equal(values(0.03, 4)) {
+		t.Errorf("with more: %+v", p)
+	}
 }
 
 func TestLastRunOfTheBudget(t *testing.T) {

@@ -13,6 +13,23 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
+// What the optimizer has noted holds as long as the ranges are the same, also where they are related.
+func TestNotesHoldBesideOtherSettings(t *testing.T) {
+	c := config()
+	c.Where = []string{"x <= n / 8"}
+	st := begun(t, c)
+	c.Run.Workers++
+	apply(t, st, study.ConfigChanged{Config: c})
+	if !st.Holds(st.Trials[0]) {
+		t.Error("it holds no more with another worker")
+	}
+	c.Where = []string{"x <= n / 7"}
+	apply(t, st, study.ConfigChanged{Config: c})
+	if st.Holds(st.Trials[0]) {
+		t.Error("it holds in another space")
+	}
+}
+
 // begun is a study with one trial that has succeeded.
 func begun(t *testing.T, c study.Config) *study.State {
 	t.Helper()

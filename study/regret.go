@@ -35,12 +35,16 @@ const (
 // tolerated is how much may be left to gain, 0 as long as nobody asks.
 func (s *State) tolerated() float64 {
 	b := s.Config.Budget
+	if !b.bounded() {
+		return 0
+	}
 	explored := s.those(func(t *Trial) bool { return t.Done() && t.Origin == optimizer.OriginExplore })
+	progress := s.progress()
 	switch {
-	case len(explored) < max(exploring, len(s.Config.Params)) || s.progress() <= 0: // all are equal
+	case len(explored) < max(exploring, len(s.Config.Params)) || progress <= 0: // all are equal
 		return 0
 	case b.RegretShare > 0:
-		return b.RegretShare * s.progress()
+		return b.RegretShare * progress
 	}
 	return b.Regret
 }
@@ -49,11 +53,14 @@ func (s *State) tolerated() float64 {
 // leave no more than is tolerated.
 func (s *State) agreed(n optimizer.Note) (most float64, ok bool) {
 	told, count, enough := -1, 0, s.tolerated()
+	if enough == 0 {
+		return 0, false
+	}
 	for _, t := range slices.Backward(append(slices.Clip(s.Trials), &Trial{Note: n, Told: len(s.Order)})) {
 		switch {
 		case t.with || t.Told == told || t.Origin == optimizer.OriginGiven || t.Origin == optimizer.OriginDefault:
 			continue
-		case enough == 0 || t.Note.Left == nil || *t.Note.Left > enough || t.Number > 0 && !s.Holds(t):
+		case t.Note.Left == nil || *t.Note.Left > enough || t.Number > 0 && !s.Holds(t):
 			return 0, false
 		}
 		told, most, count = t.Told, math.Max(most, *t.Note.Left), count+1

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +33,27 @@ func measure(t *testing.T, st *study.State, origin optimizer.Origin, x, loss flo
 	apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: origin, Values: values(x, 3)})
 	apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": loss}})
 	return st.Trials[n-1]
+}
+
+// Whoever makes the config, a safe study begins with known values, and runs what its optimizer has proposed.
+func TestSafetyNeedsWhatItRestsOn(t *testing.T) {
+	for want, change := range map[string]func(*study.Config){
+		"": func(*study.Config) {},
+		"safety: is for method lbo; the method here is random": func(c *study.Config) { c.Optimizer.Method = "random" },
+		"parameter x needs a default":                          func(c *study.Config) { c.Params[0].Default = spaces.Value{} },
+		"cannot stand beside successive halving":               halves,
+	} {
+		t.Run(want, func(t *testing.T) {
+			c := config()
+			c.Params = slices.Clone(c.Params)
+			c.Params[0].Default, c.Params[1].Default = spaces.Float(0.5), spaces.Int(2)
+			c.Safety = &study.Safety{Metric: "loss", At: 5, Constant: 9}
+			change(&c)
+			if err := c.Validate(); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
 }
 
 // Trials between which the metric is steeper than the constant disprove it; those over the

@@ -191,15 +191,16 @@ func (s *State) layRungs() {
 	}
 }
 
-// lay puts a trial on the rung on which it has a result, behind those that are better, and of
-// equal ones that with the lower number.
+// lay puts a trial on the rung on which it has a result, behind those that break the limits less or are
+// better, and of equal ones that with the lower number.
 func (s *State) lay(t *Trial) {
 	k := s.rungOf(t)
 	if k < 0 {
 		return
 	}
 	at, _ := slices.BinarySearchFunc(s.rungs[k], t, func(a, b *Trial) int {
-		return cmp.Or(cmp.Compare(s.worth(b.Value), s.worth(a.Value)), cmp.Compare(a.Number, b.Number))
+		over := cmp.Compare(s.Config.violation(&a.Metrics), s.Config.violation(&b.Metrics))
+		return cmp.Or(over, cmp.Compare(s.worth(b.Value), s.worth(a.Value)), cmp.Compare(a.Number, b.Number))
 	})
 	s.rungs[k] = slices.Insert(s.rungs[k], at, t)
 }

@@ -71,6 +71,7 @@ func (c *Config) Problems() []Problem {
 	k := check{config: c}
 	k.placeholders()
 	k.grid()
+	k.safety()
 	k.several()
 	k.warmStart()
 	k.measured()
@@ -192,6 +193,19 @@ func (c *check) parts() {
 		}
 		c.when(!(s.Constant > 0) || !(s.Noise >= 0), "", "want a positive constant, and noise of at least 0", "safety")
 	}
+}
+
+func (c *check) safety() {
+	cfg := c.config
+	if cfg.Safety == nil {
+		return
+	}
+	if i := slices.IndexFunc(cfg.Params, func(p spaces.Param) bool { return !p.Default.IsValid() || p.Sure != "" }); i >= 0 {
+		c.at("add default = ..., which is tried first", fmt.Sprintf("begins with values that are known to be safe: parameter %s needs a default", cfg.Params[i].Name), "safety")
+	}
+	method := cmp.Or(cfg.Optimizer.Method, "lbo")
+	c.when(method != "lbo", "", "is for method lbo; the method here is "+method, "safety")
+	c.when(cfg.Resource() != "", "", "cannot stand beside successive halving, which runs proposals with less of the resource", "safety")
 }
 
 func (c *check) grid() {

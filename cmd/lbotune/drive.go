@@ -198,7 +198,13 @@ func (d *driver) ask(ctx context.Context) (driveAnswer, error) {
 	for len(d.again) > 0 && d.State().Unsafe() == "" {
 		t := d.again[0]
 		d.again = d.again[1:]
-		if !t.Done() {
+		switch {
+		case t.Done():
+		case !d.State().MayRun(t):
+			if err := d.Fail(t.Number, "not started: it is not known any more to be safe"); err != nil {
+				return driveAnswer{}, err
+			}
+		default:
 			a := d.handed(t)
 			a.Again = true
 			return a, nil
