@@ -79,7 +79,10 @@ func (t *Trial) checkpointKey(c *Config) string {
 	return digest(f.Number, f.Values, t.seed(c), f.provenance(c))
 }
 
-func (t *Trial) seed(c *Config) uint64 { return c.TrialSeed(t.first().Number, t.runs(c)) }
+func (t *Trial) seed(c *Config) uint64 { return c.trialSeed(t.first().Number, t.runs(c)) }
+
+// Seed is what the first run of the trial is given as {seed}: one that continues another has that one's.
+func (t *Trial) Seed(c *Config) uint64 { return c.trialSeed(t.first().Number, 0) }
 
 // provenance is that of the config by which the trial is run.
 func (t *Trial) provenance(c *Config) string {

@@ -100,9 +100,9 @@ func (t *Trial) runs(c *Config) int {
 // first is the trial with which the configuration began that the trial continues.
 func (t *Trial) first() *Trial { return cmp.Or(t.root, t) }
 
-// TrialSeed is what a trial is given as {seed}: a number below 2^31, which every program can take,
+// trialSeed is what a trial is given as {seed}: a number below 2^31, which every program can take,
 // that differs between trials and between the repeats of one (counted from 0).
-func (c *Config) TrialSeed(trial, repeat int) uint64 {
+func (c *Config) trialSeed(trial, repeat int) uint64 {
 	return rand.NewPCG(c.Seed^uint64(repeat)<<32, uint64(trial)).Uint64() >> 33
 }
 

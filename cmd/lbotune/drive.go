@@ -232,7 +232,7 @@ func handedOut(st *study.State) []*study.Trial {
 }
 
 func (d *driver) handed(t *study.Trial) driveAnswer {
-	seed := d.State().Config.TrialSeed(t.Number, 0)
+	seed := t.Seed(&d.State().Config)
 	return driveAnswer{Trial: t.Number, Params: &t.Values, Seed: &seed}
 }
 

@@ -54,7 +54,7 @@ func ask(ctx context.Context, g *global, s *session.Study, number int) error {
 		case err != nil:
 			return err
 		}
-		out := askJSON{t.Number, t.Values, s.State().Config.TrialSeed(t.Number, 0)}
+		out := askJSON{t.Number, t.Values, t.Seed(&s.State().Config)}
 		if err := g.showLine(out, fmt.Sprintf("%d %s", t.Number, oneLine(t.Values.String()))); err != nil {
 			return err
 		}

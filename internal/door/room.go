@@ -17,7 +17,8 @@ func Full(dir int, closely bool) bool {
 	if !closely && (unix.Fstatfs(dir, &st) != nil || st.Bavail >= 1024 && (st.Files == 0 || st.Ffree >= 64)) {
 		return false
 	}
-	const name = ".room"
+	const name = ".lbotune-room"
+	_ = unix.Unlinkat(dir, name, 0) // of an lbotune that was killed here
 	fd, err := OpenAt(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL)
 	if err == nil {
 		var n int
