@@ -2,9 +2,11 @@ package session_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -30,7 +32,10 @@ func TestConfigWithoutSpec(t *testing.T) {
 		"workers":  {func(c *study.Config) { c.Run.Workers = -1 }, "run.workers: found -1; want at least 0"},
 		"prune":    {func(c *study.Config) { c.Prune = &study.Prune{Method: "medain"} }, `prune: method: found "medain"; want median, percentile, asha, patience, threshold or reachable`},
 		"failed":   {func(c *study.Config) { c.Run.FailedMeans = "loss" }, `run.failed_means: metric "loss" has no limit`},
-		"safety":   {func(c *study.Config) { c.Safety = &study.Safety{Metric: "heat"} }, "safety.metric: there is no metric heat\nsafety: want a positive constant, and noise of at least 0"},
+		"safety": {func(c *study.Config) {
+			c.Safety, c.Params = &study.Safety{Metric: "heat"}, slices.Clone(c.Params)
+			c.Params[0].Default, c.Params[1].Default = spaces.Float(0.5), spaces.Int(2)
+		}, "safety.metric: there is no metric heat\nsafety: want a positive constant, and noise of at least 0"},
 		"hooks":    {func(c *study.Config) { c.Hooks = &study.Hooks{End: "true"} }, "hooks.timeout: found 0s; want a positive duration"},
 		"variable": {func(c *study.Config) { c.Run.Env = []string{"A"} }, `run.env: found "A"; want NAME=value`},
 	} {
