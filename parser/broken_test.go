@@ -38,6 +38,17 @@ func TestObjectsOfABrokenText(t *testing.T) {
 		{"config {\n lr\n{\n|\"best\": {\"loss\": 9},\n \"loss\": 5\n}\n", "", 0, "incomplete"},
 		{"|x\nconfig {\n lr\n}\n{\n|\"best\": {\"loss\": 9},\n \"loss\": 5\n}\n", "", 0, "incomplete"},
 		{"{\n\"a\": 1,\n|\n\"loss\": 9\n}\n", "", 0, "incomplete"},
+		// the text never ends
+		{after + "{\n ~,\n \"best\": {\"loss\": 9},\n", "", 0, "incomplete"},
+		{after + "{\n ~,\n \"best\": {\"loss\": 9}\n", "", 0, "incomplete"},
+		{after + "{\n ~,\n \"best\": {\n  \"loss\": 9\n }\n", "", 0, "incomplete"},
+		{after + "{\n ~,\n \"all\": [\n  {\"loss\": 9},\n  {\"loss\": 8}\n", "", 0, "incomplete"},
+		{after + "{\n ~,\n \"all\": [\n  {\n   \"loss\": 9\n  },\n\n  {\n   \"loss\": 8\n  }\n", "", 0, "incomplete"},
+		{"{\n ~,\n \"best\": {\"loss\": 9},\n", "", 0, "incomplete"},
+		{"|x,\n \"best\": {\"loss\": 9},\n \"rest", "", 0, "incomplete"},
+		{"{\n ~,\n \"best\": {\"loss\": 9},\nstep 1\n" + after, "first", 0, "incomplete"},
+		{"{\n ~,\n \"best\": {\"loss\": 9}\n\n" + after, "", 4, ""},
+		{"{~}\nepoch 3, {\"loss\": 3}, 2 s\n" + after, "first", 3, ""},
 	} {
 		t.Run(fmt.Sprintf("%s %q", c.pick, c.text), func(t *testing.T) {
 			collector := parser.NewCollector(compile([]parser.Rule{{JSON: "loss", Pick: c.pick}})...)

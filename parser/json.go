@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,7 @@ type jsonMatcher struct {
 	broken  int  // line of the first text of which a part was not seen, so that what is nested in it looks like texts
 	ended   int  // the last line on which such a text has ended
 	strays  int  // open braces since then of what was taken for a text, and is none
+	goesOn  bool // the line before ends as only a part of a text does
 }
 
 // jsonSearch is the search for one metric in the texts of a matcher.
@@ -47,7 +49,7 @@ type jsonSearch struct {
 
 func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
 	const attempts = 16 // braces that open no JSON
-	at := 0
+	at, before, within := 0, len(found), m.broken > 0 && m.within(l.text)
 	if len(m.text) > 0 || m.lost {
 		size, complete, valid := m.shape.feed(l.text)
 		if valid && !complete {
@@ -66,12 +68,12 @@ func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
 		m.text, m.lost = m.text[:0], false // if it was no JSON after all, this line may be
 	}
 	first, last := skipBlanks(l.text, at), len(trimBlanks(l.text))-1
-	before := len(found)
 	closes := m.closes(l, first)
 	for failed := 0; ; {
 		i := bytes.IndexByte(l.text[at:], m.open)
 		if i < 0 {
-			if rest := skipBlanks(l.text, at); rest == first && closes || rest > first && m.closes(l, rest) {
+			if rest := skipBlanks(l.text, at); rest == first && closes || rest > first && m.closes(l, rest) || within && len(found) > before {
+				m.ended = l.number
 				return found[:before] // all on this line is within
 			}
 			return found
@@ -88,6 +90,9 @@ func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
 			at += size
 		case valid && m.mark == nil && (at == first || at == last && !l.cut):
 			m.start = l.number
+			if m.lost = within; within {
+				m.ended = l.number
+			}
 			m.hold(l, l.text[at:])
 			return found
 		default:
@@ -122,6 +127,21 @@ func (m *jsonMatcher) gap(before int) {
 	}
 	m.text, m.lost, m.broken, m.strays = m.text[:0], false, cmp.Or(m.broken, before), 0
 }
+
+// within reports whether a line looks like a part of a text that has begun before: it begins with a key, or
+// it, or the line before, ends with what something must follow. A text that never closes shows in nothing else.
+func (m *jsonMatcher) within(text []byte) bool {
+	ink := trimBlanks(text)
+	if ink = ink[skipBlanks(ink, 0):]; len(ink) == 0 {
+		return false
+	}
+	before := m.goesOn
+	m.goesOn = ink[len(ink)-1] == ',' || ink[len(ink)-1] == '['
+	return m.goesOn || before && ink[0] == m.open || keyRE.Match(ink)
+}
+
+// keyRE finds the key that a line begins with.
+var keyRE = regexp.MustCompile(`^"(?:[^"\\]|\\.)*"\s*:`)
 
 // closes reports whether what a line has from a place on, outside of all texts, is the end of one of which a
 // part was not seen: the objects so far may lie within it.

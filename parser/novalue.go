@@ -109,7 +109,7 @@ func (m *metric) incomplete(picked occurrence) *NoValueError {
 		switch long, torn := s.tooLong(pick, picked); {
 		case long > 0 && torn:
 			e.Line, e.Text = long, ""
-			e.Detail = fmt.Sprintf("the %s %s is not known: a part is missing of the JSON text that ends on line %d of %s", pick, what, long, s.source)
+			e.Detail = fmt.Sprintf("the %s %s is not known: a part is missing of the JSON text on line %d of %s", pick, what, long, s.source)
 			e.Hint = "let the program print the metric on a line of its own"
 		case long > 0:
 			e.Line, e.Text = long, ""
@@ -133,8 +133,8 @@ func (m *searched) tooLong(pick string, picked occurrence) (number int, torn boo
 	line, last := m.long, 0
 	if search, ok := m.why.(*jsonSearch); ok {
 		broken, ended := search.texts.broken, search.texts.ended
-		within := picked.source == m.source && broken <= picked.line && picked.line <= ended
-		if within && pick == pickFirst || ended > 0 && pick != pickFirst && pick != pickLast {
+		behind := picked.source == m.source && broken <= picked.line
+		if ended > 0 && (pick == pickFirst && behind || pick != pickFirst && pick != pickLast) {
 			return ended, true
 		}
 		line = max(line, search.texts.tooLong)
@@ -146,7 +146,7 @@ func (m *searched) tooLong(pick string, picked occurrence) (number int, torn boo
 	for _, f := range m.folds {
 		last = max(last, f.last.line)
 	}
-	if last == 0 || last >= line {
+	if last == 0 && !torn || last >= line {
 		return 0, false
 	}
 	return line, torn
