@@ -73,13 +73,23 @@ func preferred(g *global, st *study.State, l layout.Study, words []string) error
 	case st.Best() == nil:
 		return session.Judge(st)
 	case t == nil:
-		return fmt.Errorf("%w that --prefer asks for", session.ErrNoSuccess)
+		return &marked{fmt.Errorf("no trial of the front keeps %s", strings.Join(unkept(st, p), " and ")), session.ErrNoSuccess}
 	case g.json:
 		return printJSON(g.out, newTrialJSON(st, l, t))
 	}
 	f := report.FiguresOf(st, false)
 	f.Prefer(st, t)
 	return describeBest(g, st, l, f)
+}
+
+// unkept are the bounds that no trial of the front keeps, or all of them if each is kept by some.
+func unkept(st *study.State, p study.Preference) (words []string) {
+	all := p.Bounds
+	impossible := func(l study.Limit) bool { return st.Preferred(study.Preference{Bounds: []study.Limit{l}}) == nil }
+	if slices.ContainsFunc(all, impossible) {
+		all = slices.DeleteFunc(all, func(l study.Limit) bool { return !impossible(l) })
+	}
+	return lists.Map(all, func(l study.Limit) string { return l.Metric + either(l.Least, ">=", "<=") + exact(l.At) })
 }
 
 // preferenceOf reads NAME=WEIGHT, NAME<=BOUND and NAME>=BOUND.
