@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/lbotune/lbotune/internal/journal"
-	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -67,8 +66,8 @@ func Judge(st *study.State) error {
 	switch b := st.Best(); {
 	case st.Unsafe() != "":
 		return &UnsafeError{errors.New(st.Unsafe())}
-	case b == nil && st.Count(optimizer.Succeeded) > 0:
-		return noSuccess(fmt.Sprintf("no trial counts: %d succeeded, all excluded or out of range", st.Count(optimizer.Succeeded)))
+	case b == nil && st.NoneCounts() != "":
+		return noSuccess(st.NoneCounts())
 	case b == nil:
 		for _, n := range slices.Backward(st.Order) {
 			if f := st.Trials[n-1].Failure; f != nil { // the last one's reason stands for all

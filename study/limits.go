@@ -116,6 +116,8 @@ func (s *State) Feasible(t *Trial) bool {
 // StandingOf is the standing of a trial as people want to know it: whether it counts, and holds the limits.
 func (s *State) StandingOf(t *Trial) string {
 	switch {
+	case !t.Done():
+		return "unfinished"
 	case t.Excluded:
 		return "excluded"
 	case t.Outside:
@@ -123,7 +125,16 @@ func (s *State) StandingOf(t *Trial) string {
 	case t.Succeeded() && !s.Feasible(t):
 		return "infeasible"
 	}
-	return cmp.Or(string(t.Status), "unfinished")
+	return string(t.Status)
+}
+
+// NoneCounts says that trials succeeded and none of them counts, and nothing if none succeeded.
+func (s *State) NoneCounts() string {
+	n := s.Count(optimizer.Succeeded)
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no trial counts: %d succeeded, all excluded or out of range", n)
 }
 
 // Doubtful reports whether a trial at the end of a study holds the limits by its values alone.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -198,7 +199,7 @@ func summarize(g *global, st *study.State, l layout.Study, ran *int) error {
 		out.Ran = ran
 		return printJSON(g.out, out)
 	case f.Best == nil:
-		return g.print("%s%s\n", f.NoneText(), when(f.Succeeded == 0, ": %s", tally(f)))
+		return g.print("%s\n", cmp.Or(st.NoneCounts(), "no trial succeeded: "+tally(f)))
 	case st.Config.Several():
 		return summarizeFront(g, st, l, f)
 	}
@@ -386,5 +387,11 @@ func recommended(st *study.State) *study.Recommended {
 func tally(f report.Figures) string {
 	text := count(f.Proposed, "trial")
 	text += when(len(f.Unfinished) > 0, ", %d unfinished", len(f.Unfinished)) + when(f.Failed > 0, ", %d failed", f.Failed)
-	return text + when(f.Infeasible > 0, ", %d over a limit", f.Infeasible) + when(f.Pruned > 0, ", %d stopped early", f.Pruned)
+	text += when(f.Infeasible > 0, ", %d over a limit", f.Infeasible) + when(f.Pruned > 0, ", %d stopped early", f.Pruned)
+	return text + leftOut(f)
+}
+
+// leftOut tells the trials that count no more.
+func leftOut(f report.Figures) string {
+	return when(f.Excluded > 0, ", %d excluded", f.Excluded) + when(f.Outside > 0, ", %d out of range", f.Outside)
 }

@@ -66,6 +66,7 @@ func drawn(t *testing.T, seed uint64) (*study.State, string) {
 	if stated {
 		c.Optimizer.LipschitzConstant = 9
 	}
+	narrowed := kind("narrowed", has(5, 3))
 	noise := 0.0
 	if kind("noise", has(2, 0)) {
 		noise = 0.3
@@ -118,6 +119,11 @@ func drawn(t *testing.T, seed uint64) (*study.State, string) {
 		if rng.Float64() < 0.08 {
 			record(study.Excluded{Trial: n})
 		}
+	}
+	if narrowed {
+		c.Params = slices.Clone(c.Params)
+		c.Params[1].Max = 7
+		record(study.ConfigChanged{Config: c})
 	}
 	if has(3, 2) {
 		return st, strings.Join(kinds, ", ")
@@ -195,7 +201,7 @@ func TestFiguresAgree(t *testing.T) {
 			t.Errorf("seed %d (%s): more is left to gain than is possible", seed, kinds)
 		}
 	}
-	for name, least := range map[string]int{"best": 5, "trial": 6, "failed": 5, "pruned": 5, "infeasible": 4, "unfinished": 4, "excluded": 3, "ruled out": 4,
+	for name, least := range map[string]int{"best": 5, "trial": 6, "failed": 5, "pruned": 5, "infeasible": 4, "unfinished": 4, "excluded": 5, "out of range": 5, "ruled out": 4,
 		"left to gain": 3, "holds": 2, "time": 3, "no trial holds the limits": 3, "hypervolume": 4} {
 		t.Run(name, func(t *testing.T) {
 			if said[name] < least {
@@ -289,7 +295,8 @@ func figuresOf(t *testing.T, st *study.State) (map[string]figure, bool) {
 	}
 	for _, c := range []struct{ name, tally, status string }{
 		{"failed", "failed", `succeeded, (\d+) failed`}, {"pruned", "stopped early", `failed, (\d+) stopped early`},
-		{"infeasible", "over a limit", `(\d+) of them over a limit`}, {"unfinished", "unfinished", `(\d+) unfinished`}, {"excluded", "", `(\d+) of them excluded`},
+		{"infeasible", "over a limit", `(\d+) of them over a limit`}, {"unfinished", "unfinished", `(\d+) unfinished`},
+		{"excluded", "excluded", `early, (\d+) excluded`}, {"out of range", "out of range", `(\d+) out of range`},
 	} {
 		f := at(c.name)
 		for place, text := range map[string]struct{ text, pattern string }{
@@ -298,10 +305,15 @@ func figuresOf(t *testing.T, st *study.State) (map[string]figure, bool) {
 			f[place] = "0" // what is not said
 			f.find(place, text.text, text.pattern)
 		}
-		if c.tally != "" {
-			f["run"] = "0"
-			f.find("run", out.String(), `(\d+) `+c.tally)
+		f["run"] = "0"
+		f.find("run", out.String(), `(\d+) `+c.tally)
+		listed := 0
+		for _, t := range st.Trials {
+			if st.StandingOf(t) == c.name {
+				listed++
+			}
 		}
+		f["trials"] = fmt.Sprint(listed)
 	}
 	at("failed")["JSON"], at("pruned")["JSON"], at("infeasible")["JSON"] = fmt.Sprint(summary.Failed), fmt.Sprint(summary.Pruned), fmt.Sprint(summary.Infeasible)
 	at("unfinished")["JSON"] = fmt.Sprint(len(times.Unfinished))

@@ -96,9 +96,7 @@ func statusText(st *study.State, l layout.Study, held bool, standing string) str
 func standingText(st *study.State, l layout.Study, held bool, most int) string {
 	f, attempts, failures := report.FiguresOf(st, held), attemptsUnderWay(st, l, held, most), st.Failures()
 	s := rows{width: 10}
-	s.add("trials", "%d finished: %d succeeded, %d failed, %d stopped early", f.Finished, f.Succeeded, f.Failed, f.Pruned)
-	s.when(f.Excluded > 0, "", "%d of them excluded", f.Excluded)
-	s.when(f.Outside > 0, "", "%d out of range", f.Outside)
+	s.add("trials", "%d finished: %d succeeded, %d failed, %d stopped early%s", f.Finished, f.Succeeded, f.Failed, f.Pruned, leftOut(f))
 	s.when(f.Infeasible > 0, "", "%d of them over a limit", f.Infeasible)
 	for _, why := range failures[:min(len(failures), 3)] {
 		s.add("", "%d failed: %s", len(why.Trials), shortened(oneLine(why.Reason), 100))

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
@@ -16,8 +15,8 @@ import (
 // Figures are what is said of a study as a whole, in whatever place: by run, status, best and
 // ls, on the page, in the report and as JSON. There is no other source for them.
 type Figures struct {
-	// Proposed are all trials. Infeasible are those of the succeeded that break a limit,
-	// Excluded those of the finished that were taken out, Outside others that are out of range.
+	// Proposed are all trials. Each of the finished is counted once, by its standing. Infeasible are those
+	// of the succeeded that break a limit.
 	Proposed, Finished, Succeeded, Failed, Pruned, Infeasible, Excluded, Outside int
 	Unfinished                                                                   []int // their numbers
 
@@ -49,17 +48,27 @@ type Figures struct {
 
 // FiguresOf are those of a study on which a process works, or not.
 func FiguresOf(st *study.State, running bool) Figures {
-	f := Figures{Proposed: len(st.Trials), Finished: len(st.Order), Succeeded: st.Count(optimizer.Succeeded),
-		Failed: st.Count(optimizer.Failed), Pruned: st.Count(optimizer.Pruned), Infeasible: st.Infeasible(), Unfinished: []int{},
+	f := Figures{Proposed: len(st.Trials), Finished: len(st.Order), Unfinished: []int{},
 		Best: st.Best(), Elapsed: st.Elapsed}
 	for _, t := range st.Trials {
-		if t.Excluded {
+		switch st.StandingOf(t) {
+		case "unfinished":
+			f.Unfinished = append(f.Unfinished, t.Number)
+		case "excluded":
 			f.Excluded++
-		} else if t.Outside {
+		case outside:
 			f.Outside++
+		case "failed":
+			f.Failed++
+		case "pruned":
+			f.Pruned++
+		case infeasible:
+			f.Infeasible++
+			fallthrough
+		default:
+			f.Succeeded++
 		}
 	}
-	f.Unfinished = append(f.Unfinished, lists.Map(st.Pending(), func(t *study.Trial) int { return t.Number })...)
 	if b := f.Best; b != nil {
 		f.Prefer(st, b)
 		if st.Closed != nil && len(b.Confirms) < 2 {
@@ -168,14 +177,6 @@ func (f Figures) BestText() string {
 		return Short(f.Value) + " ± " + Short(f.Margin)
 	}
 	return Short(f.Value)
-}
-
-// NoneText says why there is no best.
-func (f Figures) NoneText() string {
-	if f.Succeeded == 0 {
-		return "no trial succeeded"
-	}
-	return fmt.Sprintf("no trial counts: %d succeeded, all excluded or out of range", f.Succeeded)
 }
 
 // Short is a number as people compare it: six significant digits.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -218,8 +219,8 @@ func (s *Study) words() (out []string) {
 	}
 	say(len(f.Front) > 0, "The front has %d of %d trials: none of the others %s.", len(f.Front), len(s.Trials), others)
 	say(len(s.Trials) == 0, "There is no trial yet.")
-	say(len(s.Trials) > 0 && f.Succeeded == 0, "No trial has succeeded.")
-	say(s.Best == 0 && f.Succeeded > 0, "N%s.", f.NoneText()[1:])
+	none := cmp.Or(s.state.NoneCounts(), "no trial has succeeded")
+	say(len(s.Trials) > 0 && f.Best == nil, "N%s.", none[1:])
 	if s.Best > 0 {
 		best, first := s.Trials[s.Best-1], s.Trials[0]
 		say(true, "The best %s is %s, of trial %d: %s.", s.Metric, f.BestText(), best.Number, clean(rounded(best.Values), 600))
