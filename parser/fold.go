@@ -20,6 +20,27 @@ type fold struct {
 	broken    occurrence // the first that is unreadable or failed
 }
 
+// A Fold picks the value of a metric from readings that come one by one.
+type Fold struct{ fold fold }
+
+// NewFold returns a fold that picks as a [Rule] does.
+func NewFold(pick string) Fold { return Fold{fold{pick: cmp.Or(pick, pickLast)}} }
+
+// Add takes the next reading, finite or not.
+func (f *Fold) Add(value float64) {
+	o := occurrence{kind: finite, value: value}
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		o.kind = nonFinite
+	}
+	f.fold.add(o)
+}
+
+// Value is what is picked of the readings so far, if there are any. It may be infinite or NaN.
+func (f *Fold) Value() (value float64, ok bool) {
+	o := f.fold.picked()
+	return o.value, !o.empty()
+}
+
 func (f *fold) readings() int { return f.finite + f.nonFinite }
 
 func (f *fold) hasReading() bool { return f.readings() > 0 }
@@ -50,7 +71,7 @@ func (f *fold) add(o occurrence) {
 	switch o.kind {
 	case finite:
 		f.finite++
-		f.mean += (o.value - f.mean) / float64(f.finite)
+		f.mean += 2 * ((o.value/2 - f.mean/2) / float64(f.finite)) // the difference might overflow
 	case nonFinite:
 		f.nonFinite++
 		f.odd = cmp.Or(f.odd, o)
@@ -82,7 +103,8 @@ func (f *fold) merge(next *fold) {
 	f.finite += next.finite
 	f.nonFinite += next.nonFinite
 	if next.finite > 0 {
-		f.mean += (next.mean - f.mean) * (float64(next.finite) / float64(f.finite))
+		share := float64(next.finite) / float64(f.finite)
+		f.mean = f.mean*(1-share) + next.mean*share
 	}
 	if !next.last.empty() {
 		f.last = next.last

@@ -242,6 +242,7 @@ func TestPick(t *testing.T) {
 		{"min", "loss=2\nloss=1,5\n", 0, "not a number"},
 		{"first", "loss=2\nloss=1,5\n", 2, ""},
 		{"mean", "loss=1e308\nloss=1e308\nloss=1e308\n", 1e308, ""},
+		{"mean", "loss=1.5e308\nloss=-1.5e308\n", 0, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.pick+" "+test.text, func(t *testing.T) {
@@ -274,6 +275,10 @@ func TestSources(t *testing.T) {
 				t.Errorf("%s of both: got %+v, %v", pick, got, err)
 			}
 		})
+	}
+	far := map[parser.Source]string{parser.Stdout: "loss=-1.7e308\n", parser.Stderr: strings.Repeat("loss=1.7e308\n", 9)}
+	if got, err := readAll(t, parser.Rule{Metric: "loss", Source: "both", Pick: "mean"}, far); err != nil || math.Abs(got.Value/1.36e308-1) > 1e-12 {
+		t.Errorf("mean of what lies far apart: got %+v, %v", got, err)
 	}
 	_, err := readAll(t, parser.Rule{Metric: "loss", Source: "both"}, both)
 	var e *parser.NoValueError

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
@@ -14,7 +15,7 @@ import (
 // report is what was reported of a trial that was handed out.
 type report struct {
 	box    *readingBox
-	picked []pick // of the metrics
+	picked []parser.Fold // of the metrics
 }
 
 // Report takes readings of a trial that was handed out, under way, by the names of their metrics. Those of several
@@ -42,7 +43,7 @@ func (s *Study) Report(trial int, step float64, metrics study.Metrics) (over boo
 	for i, m := range c.Metrics {
 		if v, ok := metrics[m.Name]; ok {
 			r.box.add(parser.Reading{Metric: i, Step: step, HasStep: !math.IsNaN(step), Value: v})
-			r.picked[i].add(v, m.Rule.Pick)
+			r.picked[i].Add(v)
 		}
 	}
 	if len(r.box.last.Metrics) == len(c.Metrics) { // else more of this step may come
@@ -83,7 +84,8 @@ func (s *Study) reportOf(t *study.Trial) (*report, error) {
 			}
 		}
 		c := &s.state.Config
-		r = &report{newBox(c, t, t.NextAttempt()), make([]pick, len(c.Metrics))}
+		picked := lists.Map(c.Metrics, func(m study.Metric) parser.Fold { return parser.NewFold(m.Rule.Pick) })
+		r = &report{newBox(c, t, t.NextAttempt()), picked}
 		s.reported[t.Number] = r
 	}
 	s.watchOn()
@@ -95,8 +97,8 @@ func (s *Study) reportOf(t *study.Trial) (*report, error) {
 func (r *report) partial(c *study.Config, cut *study.Cut) study.Metrics {
 	metrics := study.Metrics{}
 	for i, m := range c.Metrics {
-		if p := r.picked[i]; p.n > 0 && (finite(p.value) || cut.Metric == "" && slices.Contains(r.box.objectives, i)) {
-			metrics[m.Name] = p.value
+		if v, ok := r.picked[i].Value(); ok && (finite(v) || cut.Metric == "" && slices.Contains(r.box.objectives, i)) {
+			metrics[m.Name] = v
 		}
 	}
 	return metrics
@@ -121,21 +123,4 @@ func stopped(st *study.State, t *study.Trial, cut *study.Cut, partial study.Metr
 		f.Status, f.Metrics = optimizer.Pruned, o.metrics
 	}
 	return f
-}
-
-// pick is which of several readings counts.
-type pick struct {
-	n     int
-	value float64
-}
-
-func (p *pick) add(v float64, how string) {
-	p.n++
-	better := math.IsNaN(p.value) || how == "min" && v < p.value || how == "max" && v > p.value
-	switch {
-	case how == "mean":
-		p.value += v/float64(p.n) - p.value/float64(p.n) // the difference might overflow
-	case p.n == 1, how == "" || how == "last", how != "first" && better:
-		p.value = v
-	}
 }
