@@ -18,8 +18,7 @@ import (
 type adaLIPO struct {
 	past      *history
 	estimator *lipschitz.Estimator
-	unit      float64 // values are divided by it
-	wild      []int   // of them, which later ones have tamed
+	values    []float64 // those that it knows, in units
 }
 
 const (
@@ -38,13 +37,14 @@ func (l *adaLIPO) Tell(o Observation) error {
 	if o.Status != Succeeded {
 		return nil
 	}
-	known := len(l.past.y) - 1
-	if unit := unitOf(l.past.y); l.estimator == nil || unit != l.unit || !slices.Equal(l.wild, l.past.wild) {
-		l.estimator, l.unit, l.wild, known = lipschitz.NewEstimator(nil, 0), unit, l.past.wild, 0
+	values, known := scaled(l.past.y, unitOf(l.past.y)), len(l.values)
+	if l.estimator == nil || !slices.Equal(l.values, values[:known]) { // a later one changes the unit, or tames others
+		l.estimator, known = lipschitz.NewEstimator(nil, 0), 0
 	}
 	for i, x := range l.past.x[known:] {
-		l.estimator.Add(x, l.past.y[known+i]/l.unit)
+		l.estimator.Add(x, values[known+i])
 	}
+	l.values = values
 	return nil
 }
 
@@ -59,7 +59,7 @@ func (l *adaLIPO) Ask(ctx context.Context, q Query) (Proposal, error) {
 	}
 	slope := l.estimator.Slope()
 	b := l.estimator.Bounds(lipschitz.GeometricGrid(slope, lipoGrid/float64(l.past.space.Len())), 0)
-	best, top := l.past.y[l.past.best]/l.unit, math.Inf(-1)
+	best, top := l.values[l.past.best], math.Inf(-1)
 	var second spaces.Point
 	for range lipoDraws {
 		if err := ctx.Err(); err != nil {

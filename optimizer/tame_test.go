@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/testing/effort"
+	"github.com/lbotune/lbotune/optimizer/internal/lipschitz"
 	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
@@ -97,4 +98,26 @@ func searchWithOutlier(t *testing.T, seed uint64) (float64, Recommendation) {
 		t.Fatal(err)
 	}
 	return best, r
+}
+
+// The bounds of adaLIPO stand on the values as they are now: a tamed one rises with the best of the others.
+func TestOutlierRisesWithTheOthers(t *testing.T) {
+	opt, err := New(guessed(t, -1), 1, Settings{Method: methodLipschitz})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := opt.(*adaLIPO)
+	for i, y := range []float64{1, 2, 3, 1e300, 4, 9, 5, 7, 20} {
+		p := []float64{float64(i) / 9, 0.5, 0.5, 0.5}
+		if err := l.Tell(Observation{Trial: i + 1, Proposal: Proposal{Point: p}, Status: Succeeded, Values: []float64{y}}); err != nil {
+			t.Fatal(err)
+		}
+		want := lipschitz.NewEstimator(nil, 0)
+		for j, x := range l.past.x {
+			want.Add(x, l.past.y[j]/unitOf(l.past.y))
+		}
+		if got := l.estimator.Slope(); got != want.Slope() {
+			t.Errorf("after %d trials the slope is %v; want %v", i+1, got, want.Slope())
+		}
+	}
 }

@@ -275,7 +275,7 @@ func TestConstantOfATamedValue(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if slope := l.estimator.Slope() * l.unit; slope > 100 {
+	if slope := l.estimator.Slope() * unitOf(l.past.y); slope > 100 {
 		t.Errorf("the constant is %g", slope)
 	}
 }
