@@ -36,6 +36,9 @@ func (l *lbo) constraintModels(ctx context.Context) (*limits, error) {
 	if l.past.constraints <= 0 || l.limits != nil {
 		return l.limits, nil
 	}
+	if l.tailsOnly { // the whole models them
+		return &limits{over: l.past.over}, nil
+	}
 	if l.limitFits == nil {
 		l.limitFits = make([]regression, l.past.constraints)
 	}

@@ -46,7 +46,6 @@ func (l *lbo) tellParts(o Observation) error {
 		fits := recall(o.Proposal.Note).Fits
 		for j, part := range l.parts {
 			own := o
-			own.Constraints = nil
 			own.Proposal = Proposal{Point: o.Proposal.Point, Origin: OriginGiven}
 			if j < len(fits) {
 				own.Proposal.Note.State = memory{Fit: fits[j]}.write()

@@ -279,3 +279,33 @@ func TestConstantOfATamedValue(t *testing.T) {
 		t.Errorf("the constant is %g", slope)
 	}
 }
+
+// No part of several objectives has a trial that breaks a limit for its best while another holds all.
+func TestPartsKnowTheLimits(t *testing.T) {
+	space, err := spaces.New(spaces.NewFloat("x", 0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLBO(newHistory(space, 1), Settings{}.Resolved(1))
+	for k := range 8 {
+		x := float64(k) / 7
+		o := result(k+1, OriginExplore, Succeeded, x, x)
+		o.Values, o.Constraints = []float64{x, -max(x-0.9, 0.9-x)}, []float64{x - 0.5}
+		if err := l.Tell(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := l.newAsk(t.Context(), Query{Trial: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := a.lookAtAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, v := range f.views {
+		if row := v.surrogate.bestRow; l.past.over[row] > 0 {
+			t.Errorf("objective %d: the best is at %v, beyond the limit", j+1, l.past.x[row])
+		}
+	}
+}
