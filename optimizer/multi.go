@@ -68,6 +68,8 @@ func (a *ask) several() (Proposal, error) {
 		return a.spread(OriginFallback, "far from all points: %v", err)
 	}
 	switch {
+	case a.featureless():
+		return a.fill(OriginExplore, "all values are the same")
 	case a.trial > firstExplore && a.exploreTurn(): // a front is wanting in trials longer than a best value
 		return a.escapeSeveral(f)
 	case len(a.lbo.parts) > exactObjectives || len(a.pending) > manyOnFront:

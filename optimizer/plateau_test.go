@@ -3,6 +3,7 @@ package optimizer_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/testing/effort"
@@ -62,11 +63,25 @@ func TestNothingButAPlateau(t *testing.T) {
 // that has seen nothing is least sure of the corners, where nearly all trials went.
 func TestWhereAllIsFlatTheSpaceIsFilled(t *testing.T) {
 	const side = 4
-	for _, design := range []string{"lhs", "walk"} {
+	for _, c := range []struct {
+		name       string
+		set        optimizer.Settings
+		objectives int
+		limits     []float64
+	}{
+		{"lhs", optimizer.Settings{Design: "lhs"}, 1, nil},
+		{"walk", optimizer.Settings{Design: "walk"}, 1, nil},
+		{"local off", optimizer.Settings{Local: "off"}, 1, nil},
+		{"noise", optimizer.Settings{Noise: "0.5"}, 1, nil},
+		{"limits held", optimizer.Settings{}, 1, []float64{-1}},
+		{"limits broken", optimizer.Settings{}, 1, []float64{0.5, -1}},
+		{"two objectives", optimizer.Settings{}, 2, nil},
+		{"four objectives and a limit", optimizer.Settings{}, 4, []float64{-1}},
+	} {
 		for _, workers := range []int{1, 4} {
-			t.Run(fmt.Sprint(design, workers), func(t *testing.T) {
+			t.Run(fmt.Sprint(c.name, workers), func(t *testing.T) {
 				space := cube(2)
-				opt := newOptimizer(t, space, 1, optimizer.Settings{Design: design})
+				opt := newOptimizer(t, space, 1, c.set)
 				cells := map[[2]int]bool{}
 				var running []optimizer.Observation
 				for k := 1; k <= 40; k++ {
@@ -75,7 +90,9 @@ func TestWhereAllIsFlatTheSpaceIsFilled(t *testing.T) {
 						t.Fatal(err)
 					}
 					cells[[2]int{int(side * p.Point[0]), int(side * p.Point[1])}] = true
-					if running = append(running, evaluated(k, p, func(spaces.Point) float64 { return 0.1 })); len(running) == workers {
+					o := evaluated(k, p, func(spaces.Point) float64 { return 0.1 })
+					o.Values, o.Constraints = slices.Repeat(o.Values, c.objectives), c.limits
+					if running = append(running, o); len(running) == workers {
 						tellAll(t, opt, running[0])
 						running = running[1:]
 					}

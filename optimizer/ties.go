@@ -16,7 +16,6 @@ type plateaus struct {
 	x      [][]float64 // the successes that the model knows, in units of the length scales
 	y      []float64
 	scales []float64
-	all    bool // every value is the same
 }
 
 // leastTies is how many values must equal another one before there is a plateau.
@@ -39,17 +38,21 @@ func (a *ask) plateaus(s *surrogate) *plateaus {
 	if ties < leastTies {
 		return nil
 	}
-	f.all = len(seen) == 1
 	f.x = mapped(s.rows, func(i int) []float64 { return floats.DivTo(make([]float64, len(f.scales)), a.past.x[i], f.scales) })
 	return f
 }
 
-// featureless reports whether there is nothing to search by: all values are the same, and nothing is
-// known of failures, of pruned trials, of earlier studies, or of where the best is guessed to be. What a model is least
-// sure of then are the corners of the space, over and over.
+// featureless reports whether there is nothing to search by: all trials have the same values and keep the limits by
+// the same amounts, and nothing is known of failures, of pruned trials, of earlier studies, or of where the best is
+// guessed to be. What a model is least sure of then are the corners of the space, over and over.
 func (a *ask) featureless() bool {
-	v := a.view
-	return v.flat != nil && v.flat.all && v.success == nil && len(a.past.pruned) == 0 && v.surrogate.prior == nil && a.lbo.guess == nil
+	told := a.past.told
+	if a.lbo.printed != nil || a.view.success != nil || a.view.surrogate.prior != nil || a.lbo.guess != nil || len(told) <= leastTies {
+		return false
+	}
+	return !slices.ContainsFunc(told, func(o Observation) bool {
+		return o.Status != Succeeded || !slices.Equal(o.Values, told[0].Values) || !slices.Equal(o.Constraints, told[0].Constraints)
+	})
 }
 
 // holds reports whether p will hardly be anything new: the two successes next to it have the
