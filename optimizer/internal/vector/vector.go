@@ -21,7 +21,7 @@ func AddSquares(dst, col []float64, z float64) {
 	}
 	for i := done; i < len(dst); i++ {
 		t := z - col[i]
-		dst[i] += t * t
+		dst[i] += rounded(t * t)
 	}
 }
 
@@ -49,7 +49,7 @@ func Matern52(k, slope, r2 []float64, signal float64) {
 	for i := done; i < len(r2); i++ {
 		s := math.Sqrt(5 * r2[i])
 		e := signal * math.Exp(-s)
-		k[i] = e * (1 + s + s*s*(1.0/3))
+		k[i] = e * (1 + s + rounded(s*s*(1.0/3)))
 		if slope != nil {
 			slope[i] = e * (5.0 / 3) * (1 + s)
 		}

@@ -22,6 +22,9 @@ func features() string {
 	return names
 }
 
+// rounded keeps the compiler from fusing a product and a sum where the vectors do not.
+func rounded(product float64) float64 { return float64(product) }
+
 // rounding is a variable so that the compiler does not compute with it, which it does exactly.
 var rounding = 0x1p-30
 

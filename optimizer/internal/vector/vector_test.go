@@ -92,7 +92,11 @@ func TestTileIsTheProduct(t *testing.T) {
 }
 
 func TestAddSquares(t *testing.T) {
-	col := []float64{3, 1, -2, 0.5, 7, 0, 4, -1, 2, 9}
+	rng := rand.New(rand.NewPCG(5, 5))
+	col := make([]float64, 50)
+	for i := range col {
+		col[i] = 2 * rng.NormFloat64()
+	}
 	for n := range len(col) {
 		dst := make([]float64, n)
 		for i := range dst {
@@ -100,8 +104,10 @@ func TestAddSquares(t *testing.T) {
 		}
 		AddSquares(dst, col, 1.5)
 		for i, v := range dst {
-			if want := float64(i) + (1.5-col[i])*(1.5-col[i]); v != want {
-				t.Errorf("%d numbers: %v at %d, want %v", n, v, i, want)
+			one := []float64{float64(i)}
+			AddSquares(one, col[i:], 1.5)
+			if want := float64(i) + (1.5-col[i])*(1.5-col[i]); v != one[0] || math.Abs(v-want) > 1e-14 {
+				t.Errorf("%d numbers: %v at %d, want %v, and alone %v", n, v, i, want, one[0])
 			}
 		}
 	}
