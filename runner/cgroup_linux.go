@@ -27,7 +27,7 @@ func cgroupParent() string {
 	if dir == "" {
 		return ""
 	}
-	probe, err := os.MkdirTemp(dir, fmt.Sprintf("lbotune-%d-probe", os.Getpid())) // others of ours may try, too
+	probe, err := os.MkdirTemp(dir, cgroupPrefix(os.Getpid())+"probe") // others of ours may try, too
 	if err != nil {
 		return ""
 	}
@@ -39,12 +39,21 @@ func cgroupParent() string {
 	return dir
 }
 
-// clearCgroups removes the empty groups of orchestrators that were killed.
+// cgroupPrefix begins the names of the groups that a process makes. Containers may share the tree of groups, and
+// know processes by numbers of their own: those hold in one namespace.
+func cgroupPrefix(pid int) string {
+	var space unix.Stat_t
+	_ = unix.Stat("/proc/self/ns/pid", &space)
+	return fmt.Sprintf("lbotune-%d-%d-", space.Ino, pid)
+}
+
+// clearCgroups removes the groups of orchestrators that were killed. One in which something lives cannot be removed.
 func clearCgroups(parent string) {
-	groups, _ := filepath.Glob(filepath.Join(parent, "lbotune-*-*"))
+	groups, _ := filepath.Glob(filepath.Join(parent, "lbotune-*-*-*"))
 	for _, dir := range groups {
-		var pid int
-		if n, _ := fmt.Sscanf(filepath.Base(dir), "lbotune-%d-", &pid); n == 1 && unix.Kill(pid, 0) == unix.ESRCH {
+		var space, pid int
+		_, err := fmt.Sscanf(filepath.Base(dir), "lbotune-%d-%d-", &space, &pid)
+		if err == nil && strings.HasPrefix(filepath.Base(dir), cgroupPrefix(pid)) && unix.Kill(pid, 0) == unix.ESRCH {
 			_ = unix.Rmdir(dir)
 		}
 	}
@@ -81,7 +90,7 @@ type cgroup string
 func (l *Local) enclose(a *attempt, sys *syscall.SysProcAttr) (leave func()) {
 	l.grouped.Do(func() { l.groups = cgroupParent() })
 	a.release() // of a first start
-	dir := filepath.Join(l.groups, fmt.Sprintf("lbotune-%d-%s", os.Getpid(), cgroupSuffix(a.marker())))
+	dir := filepath.Join(l.groups, cgroupPrefix(os.Getpid())+cgroupSuffix(a.marker()))
 	if l.groups == "" || unix.Mkdir(dir, 0o700) != nil {
 		return func() {}
 	}

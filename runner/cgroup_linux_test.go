@@ -77,8 +77,10 @@ func TestClearCgroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	parent := t.TempDir()
-	gone, ours := fmt.Sprintf("lbotune-%d-", dead.Process.Pid), fmt.Sprintf("lbotune-%d-", os.Getpid())
-	keep := []string{ours + "a", gone + "full", gone + "full/inner", "lbotune-x-a", "other-1-a"}
+	gone, ours := cgroupPrefix(dead.Process.Pid), cgroupPrefix(os.Getpid())
+	// Of another namespace, where that process may live, although there is none here.
+	foreign := "lbotune-1" + strings.TrimPrefix(gone, "lbotune-")
+	keep := []string{ours + "a", gone + "full", gone + "full/inner", foreign + "a", fmt.Sprintf("lbotune-%d-a", dead.Process.Pid), "lbotune-x-a", "other-1-a"}
 	slices.Sort(keep)
 	for _, name := range append([]string{gone + "a", gone + "b"}, keep...) {
 		if err := os.MkdirAll(filepath.Join(parent, name), 0o700); err != nil {
@@ -116,7 +118,7 @@ until [ "$(tr '\0' ' ' </proc/$(cat "$PID")/cmdline)" = "sleep 1000 " ]; do slee
 	if p, ok := readProcess(exit.Leftovers[0].PID); ok && !p.zombie {
 		t.Errorf("%+v lives on", p)
 	}
-	if left, _ := filepath.Glob(filepath.Join(cgroupParent(), fmt.Sprintf("lbotune-%d-*", os.Getpid()))); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(cgroupParent(), cgroupPrefix(os.Getpid())+"*")); len(left) > 0 {
 		t.Errorf("the group is left behind: %q", left)
 	}
 }
