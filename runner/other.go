@@ -21,6 +21,9 @@ const commandPatience = time.Second
 // process stands for a whole process group: signals to a negative number go to all of it.
 type process struct{ pid, group int }
 
+// GroupLives reports whether a process of a group is left.
+func GroupLives(group int) bool { return unix.Kill(-group, 0) == nil }
+
 func (p process) identity() process { return p }
 
 func (p process) in(group int) bool { return p.group == group }

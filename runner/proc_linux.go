@@ -76,6 +76,19 @@ func processes(yield func(process) bool) {
 	}
 }
 
+// GroupLives reports whether a process of a group has not ended. Those that nobody has reaped have.
+func GroupLives(group int) bool {
+	if unix.Kill(-group, 0) != nil {
+		return false
+	}
+	for p := range processes {
+		if p.group == group && !p.zombie {
+			return true
+		}
+	}
+	return false
+}
+
 // latest returns the process id that was given away last, in our name space.
 func latest() int {
 	load, _ := os.ReadFile("/proc/loadavg")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -165,10 +166,11 @@ func (h *hooks) call(event, command string, log *os.File, a aftermath) error {
 // remain reports whether processes of a hook's group are left. Those that have ended are reaped, as
 // this process may be the new parent of all orphans below it.
 func remain(group int) bool {
+	lives := runner.GroupLives(group) // first: what ends after that look is found by the next, and what ended before is reaped
 	for n, err := 1, error(nil); n > 0 || err == syscall.EINTR; {
 		n, err = syscall.Wait4(-group, nil, syscall.WNOHANG, nil)
 	}
-	return syscall.Kill(-group, 0) == nil
+	return lives
 }
 
 // end waits until all is done, and serves meanwhile what the hooks ask of the study. StopNow

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,5 +34,25 @@ func TestHookOfAnAdopter(t *testing.T) {
 		if _, err := os.Stat(filepath.Join("/proc", pid)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("process %s is there: %v", pid, err)
 		}
+	}
+}
+
+// What has ended is not left in the background, although whoever started it does not reap it.
+func TestHookWithAZombie(t *testing.T) {
+	// The sleep has another group, and a child in that of the hook.
+	dir, log, err := hooked(t, study.Hooks{End: `sh -c 'true & echo $$; exec setsid sleep 1000' & while ! grep -q sleep /proc/$!/comm; do sleep 0.01; done`}, nil)
+	if err != nil || strings.Contains(log, "a hook failed") {
+		t.Errorf("%v: %s", err, log)
+	}
+	left, err := os.ReadFile(layout.Study(dir).HookLog())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(left)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+		t.Error(err)
 	}
 }
