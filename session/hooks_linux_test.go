@@ -40,7 +40,8 @@ func TestHookOfAnAdopter(t *testing.T) {
 // What has ended is not left in the background, although whoever started it does not reap it.
 func TestHookWithAZombie(t *testing.T) {
 	// The sleep has another group, and a child in that of the hook.
-	dir, log, err := hooked(t, study.Hooks{End: `sh -c 'true & echo $$; exec setsid sleep 1000' & while ! grep -q sleep /proc/$!/comm; do sleep 0.01; done`}, nil)
+	dir, log, err := hooked(t, study.Hooks{End: `sh -c '(until grep -q sleep /proc/$$/comm; do sleep 0.01; done) & echo $$; exec setsid sleep 1000' &
+until grep -q sleep /proc/$!/comm; do sleep 0.01; done`}, nil)
 	if err != nil || strings.Contains(log, "a hook failed") {
 		t.Errorf("%v: %s", err, log)
 	}

@@ -93,6 +93,9 @@ func (j job) against(ctx context.Context, opt optimizer.Optimizer) (run, error) 
 			}
 		}
 	}
+	if len(values) == 0 {
+		return run{}, fmt.Errorf("%s on %s, seed %d: the first ask took all of the %g seconds, and nothing was begun", j.variant, j.objective.Name, j.seed, j.clock)
+	}
 	clock = min(clock, j.clock)
 	for _, a := range active {
 		ran -= max(a.end-clock, 0)

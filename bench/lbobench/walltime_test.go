@@ -87,4 +87,8 @@ for line in sys.stdin:
 			}
 		})
 	}
+	j := job{variant: "peer", command: python + " " + script, objective: sphere.Objective(), workers: 2, clock: 0.25}
+	if r, err := j.run(t.Context()); err == nil || !strings.Contains(err.Error(), "nothing was begun") {
+		t.Errorf("of a study in which nothing was begun: %+v, %v", r, err)
+	}
 }

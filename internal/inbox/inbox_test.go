@@ -27,9 +27,14 @@ func TestRequestsWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, age := range map[string]time.Duration{"1-1-f.json.new": 0, "1-1-0.json.new": 2 * time.Hour, "old.json.new": 2 * time.Hour, "package.json": 2 * time.Hour} {
+	for name, age := range map[string]time.Duration{"1-1-f.json.new": 0, "1-1-0.json.new": 2 * time.Hour, "old.json.new": 2 * time.Hour, "package.json": 2 * time.Hour,
+		"1-1-a": 2 * time.Hour, second.ID + ".json": 2 * time.Hour} {
 		path, then := filepath.Join(l.Requests(), name), time.Now().Add(-age)
-		if err := errors.Join(os.WriteFile(path, []byte("{"), 0o600), os.Chtimes(path, then, then)); err != nil {
+		var err error
+		if name != second.ID+".json" { // a request waits however long
+			err = os.WriteFile(path, []byte("{"), 0o600)
+		}
+		if err = errors.Join(err, os.Chtimes(path, then, then)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,7 +42,7 @@ func TestRequestsWait(t *testing.T) {
 	if err != nil || len(rs) != 2 || rs[0].Unreadable != nil || rs[1].Unreadable != nil || rs[0].Text != "a <b> & é" || rs[1].Time != study.Duration(time.Minute) {
 		t.Fatalf("requests %+v: %v", rs, err)
 	}
-	for name, stays := range map[string]bool{"1-1-f.json.new": true, "1-1-0.json.new": false, "old.json.new": true, "package.json": true} {
+	for name, stays := range map[string]bool{"1-1-f.json.new": true, "1-1-0.json.new": false, "old.json.new": true, "package.json": true, "1-1-a": true} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := os.Lstat(filepath.Join(l.Requests(), name)); (err == nil) != stays {
 				t.Errorf("%s: %v", name, err)
