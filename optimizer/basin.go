@@ -119,7 +119,7 @@ func (a *ask) boxStep(basin basin) (Proposal, bool) {
 		return Proposal{}, false
 	}
 	a.memory.Step = &trustStep{Centre: a.past.trial[c], New: !a.lbo.trust.settled, Radius: r, Told: len(a.past.told)}
-	return a.described(ends[0].x, OriginBox, "largest acquisition near the best point"), true
+	return a.described(ends[0].x, originBox, "largest acquisition near the best point"), true
 }
 
 // relativeLengths are the length scales over their geometric mean, within a

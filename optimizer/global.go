@@ -122,7 +122,7 @@ func (a *ask) anything(why string) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
-	return a.proposal(p, OriginFallback, "uniform: %s", why), nil
+	return a.proposal(p, originFallback, "uniform: %s", why), nil
 }
 
 // described is proposal, and notes what the model says about the point.
@@ -187,7 +187,7 @@ func (a *ask) printedGlobal() (Proposal, error) {
 		if f, err = a.relaxedScore(); err != nil {
 			return Proposal{}, err
 		}
-		return a.proposal(a.direct(f).x, OriginFallback, "every candidate is rejected: largest acquisition, not rejected"), nil
+		return a.proposal(a.direct(f).x, originFallback, "every candidate is rejected: largest acquisition, not rejected"), nil
 	}
-	return a.proposal(a.past.space.Center(), OriginFallback, "every candidate is rejected: the first that was looked at"), nil
+	return a.proposal(a.past.space.Center(), originFallback, "every candidate is rejected: the first that was looked at"), nil
 }

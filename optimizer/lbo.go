@@ -183,7 +183,7 @@ func (a *ask) propose() (Proposal, error) {
 		return a.several()
 	}
 	if err := a.look(); err != nil {
-		return a.spread(OriginFallback, "far from all points: %v", err)
+		return a.spread(originFallback, "far from all points: %v", err)
 	}
 	if a.featureless() {
 		return a.fill(OriginExplore, "all values are the same")

@@ -65,7 +65,7 @@ func (l *lbo) tellParts(o Observation) error {
 func (a *ask) several() (Proposal, error) {
 	f, err := a.lookAtAll()
 	if err != nil {
-		return a.spread(OriginFallback, "far from all points: %v", err)
+		return a.spread(originFallback, "far from all points: %v", err)
 	}
 	switch {
 	case a.featureless():

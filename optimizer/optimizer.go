@@ -110,9 +110,9 @@ const (
 	OriginInitial  Origin = "initial"  // the initial design
 	OriginExplore  Origin = "explore"  // random, or inside the Lipschitz bounds
 	OriginModel    Origin = "model"    // the global maximizer of the acquisition function
-	OriginBox      Origin = "box"      // the acquisition inside a trust region
-	OriginLocal    Origin = "local"    // the quadratic trust region
-	OriginFallback Origin = "fallback" // the model could not be used
+	originBox      Origin = "box"      // the acquisition inside a trust region
+	originLocal    Origin = "local"    // the quadratic trust region
+	originFallback Origin = "fallback" // the model could not be used
 	OriginGiven    Origin = "given"    // values that a person enqueued
 	OriginDefault  Origin = "default"  // today's values
 )

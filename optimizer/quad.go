@@ -78,7 +78,7 @@ func (a *ask) quadraticStep(basin basin) (Proposal, bool) {
 		return Proposal{}, false
 	}
 	a.memory.Step = &trustStep{Centre: a.past.trial[c], New: !a.lbo.trust.settled, Radius: region.Radius, Gain: min(gain*local.unit, math.MaxFloat64), Told: len(a.past.told)}
-	return a.described(p, OriginLocal, "%s", why), true
+	return a.described(p, originLocal, "%s", why), true
 }
 
 // slideQuadratic looks for the quadratic's maximum in its region where relations forbid

@@ -127,7 +127,7 @@ func (b *basin) spent(d int) bool { return b.misses >= patience*(6+d) || b.ties 
 
 // isStep reports whether a trust region proposed the trial.
 func (o Observation) isStep() bool {
-	return o.Proposal.Origin == OriginBox || o.Proposal.Origin == OriginLocal
+	return o.Proposal.Origin == originBox || o.Proposal.Origin == originLocal
 }
 
 // judge changes the size of the region that proposed the trial. If another rule did, and moves the
@@ -141,11 +141,11 @@ func (t *trust) judge(h *history, o Observation, step *trustStep, improved bool)
 		}
 	}
 	switch o.Proposal.Origin {
-	case OriginBox:
+	case originBox:
 		if step == nil || step.Radius > 0 { // else it was made in a valley's frame
 			t.basin.judgeBox(improved, h.space.Len())
 		}
-	case OriginLocal:
+	case originLocal:
 		t.judgeQuadratic(h, o, step)
 	default:
 		if c := t.basin.centre; improved && c >= 0 {
@@ -156,7 +156,7 @@ func (t *trust) judge(h *history, o Observation, step *trustStep, improved bool)
 
 // miss counts a trial that did not improve, if it was to, and notes where it has looked.
 func (b *basin) miss(h *history, o Observation, step *trustStep) {
-	attempted := o.Proposal.Origin == OriginBox || o.Proposal.Origin == OriginLocal && step != nil && step.Gain > 0
+	attempted := o.Proposal.Origin == originBox || o.Proposal.Origin == originLocal && step != nil && step.Gain > 0
 	// A step that was made before the last miss was told knew nothing of it: it is the same miss.
 	if attempted && (step == nil || step.Told >= b.missedAt) {
 		b.misses++

@@ -67,12 +67,12 @@ func TestBasinCountsMisses(t *testing.T) {
 		misses int
 		looked bool
 	}{
-		{"a box step", OriginBox, vain, 0, 1, true},
-		{"a box step without a note", OriginBox, nil, 0, 1, false},
-		{"a step that promised a gain", OriginLocal, vain, 0, 1, true},
-		{"a step beside another", OriginLocal, &trustStep{Centre: 1, Told: 2}, 0, 0, true},
-		{"a step made at the same time as one that missed", OriginBox, vain, 3, 0, true},
-		{"a step around another centre", OriginBox, &trustStep{Centre: 2, Told: 2}, 0, 1, false},
+		{"a box step", originBox, vain, 0, 1, true},
+		{"a box step without a note", originBox, nil, 0, 1, false},
+		{"a step that promised a gain", originLocal, vain, 0, 1, true},
+		{"a step beside another", originLocal, &trustStep{Centre: 1, Told: 2}, 0, 0, true},
+		{"a step made at the same time as one that missed", originBox, vain, 3, 0, true},
+		{"a step around another centre", originBox, &trustStep{Centre: 2, Told: 2}, 0, 1, false},
 		{"another rule", OriginModel, nil, 0, 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -144,16 +144,16 @@ func TestSizesOfTheRegions(t *testing.T) {
 	if trust.basin.quadratic.Radius != 0 {
 		t.Error("the quadratic keeps its region where another rule finds a better point outside")
 	}
-	trust.judge(h, result(2, OriginLocal, Succeeded, 0.9, 5), &trustStep{Centre: 1, Radius: 0.4, Gain: 2}, true)
+	trust.judge(h, result(2, originLocal, Succeeded, 0.9, 5), &trustStep{Centre: 1, Radius: 0.4, Gain: 2}, true)
 	if trust.basin.quadratic.Radius != 0.8 || trust.basin.promise != 2 {
 		t.Errorf("radius %v after a step that kept its promise of %v", trust.basin.quadratic.Radius, trust.basin.promise)
 	}
-	trust.judge(h, result(2, OriginBox, Succeeded, 0.9, 5), &trustStep{Centre: 1}, true) // in a valley's frame
+	trust.judge(h, result(2, originBox, Succeeded, 0.9, 5), &trustStep{Centre: 1}, true) // in a valley's frame
 	if trust.basin.successes != 0 {
 		t.Error("a valley's step counts for the box")
 	}
 	for range boxSuccesses {
-		trust.judge(h, result(2, OriginBox, Succeeded, 0.9, 5), &trustStep{Centre: 1, Radius: 0.4}, true)
+		trust.judge(h, result(2, originBox, Succeeded, 0.9, 5), &trustStep{Centre: 1, Radius: 0.4}, true)
 	}
 	if trust.basin.box != 2*boxStart {
 		t.Errorf("the box is %v after %d successes", trust.basin.box, boxSuccesses)
@@ -165,7 +165,7 @@ func TestStepThatGainsAndCollapsesItsRegion(t *testing.T) {
 	h := told(t, [2]float64{0.5, 3}, [2]float64{0.8, 2}, [2]float64{0.1, 1})
 	trust := newTrust()
 	trust.basin.moveTo(0)
-	o := result(4, OriginLocal, Succeeded, 0.5+1e-7, 3.1)
+	o := result(4, originLocal, Succeeded, 0.5+1e-7, 3.1)
 	if err := h.add(o); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestStepThatGainsAndCollapsesItsRegion(t *testing.T) {
 
 // Workers report late: a step around the centre of a basin that is finished says nothing of the next one.
 func TestStepFromAFinishedBasin(t *testing.T) {
-	for _, origin := range []Origin{OriginLocal, OriginBox} {
+	for _, origin := range []Origin{originLocal, originBox} {
 		t.Run(string(origin), func(t *testing.T) {
 			h := told(t, [2]float64{0.5, 3}, [2]float64{0.9, 2})
 			trust := newTrust()
@@ -206,7 +206,7 @@ func TestLateNoteThatABasinIsFinished(t *testing.T) {
 		o Observation
 		m memory
 	}{
-		{result(3, OriginBox, Succeeded, 0.505, 11), memory{Step: &trustStep{Centre: 1, Told: 2}}},
+		{result(3, originBox, Succeeded, 0.505, 11), memory{Step: &trustStep{Centre: 1, Told: 2}}},
 		{result(4, OriginModel, Succeeded, 0.1, 3), memory{Finished: []int{1}}},
 	} {
 		if err := h.add(late.o); err != nil {

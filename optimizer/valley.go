@@ -61,7 +61,7 @@ func (a *ask) valleyStep(basin basin) (Proposal, bool) {
 		return Proposal{}, false
 	}
 	a.memory.Step = &trustStep{Centre: a.past.trial[basin.centre], New: !a.lbo.trust.settled, Told: len(a.past.told)}
-	return a.described(p, OriginBox, "largest acquisition along the valley of the best points"), true
+	return a.described(p, originBox, "largest acquisition along the valley of the best points"), true
 }
 
 // valleyModel fits a model to the points nearest to the centre in the frame, and returns

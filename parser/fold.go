@@ -21,10 +21,10 @@ type fold struct {
 }
 
 // A Fold picks the value of a metric from readings that come one by one.
-type Fold struct{ fold fold }
-
-// NewFold returns a fold that picks as a [Rule] does.
-func NewFold(pick string) Fold { return Fold{fold{pick: cmp.Or(pick, pickLast)}} }
+type Fold struct {
+	Pick string // as in a Rule
+	fold fold
+}
 
 // Add takes the next reading, finite or not.
 func (f *Fold) Add(value float64) {
@@ -32,6 +32,7 @@ func (f *Fold) Add(value float64) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		o.kind = nonFinite
 	}
+	f.fold.pick = cmp.Or(f.Pick, pickLast)
 	f.fold.add(o)
 }
 

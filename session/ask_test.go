@@ -90,11 +90,11 @@ func TestAskAndTell(t *testing.T) {
 // A goal that is reached, no better trial for too long, and a time that is over end what is handed
 // out, though another trial is awaited; once that is told, the study has ended.
 func TestAskAtTheEnd(t *testing.T) {
-	second := map[study.Ending]float64{study.EndGoal: 0, study.EndPatience: 2, study.EndTime: 2} // what trial 2 is told
+	second := map[study.Ending]float64{study.Ending("goal"): 0, study.EndPatience: 2, study.Ending("time"): 2} // what trial 2 is told
 	for why, budget := range map[study.Ending]study.Budget{
-		study.EndGoal:     {Trials: 99, Goal: new(float64)},
+		study.Ending("goal"):     {Trials: 99, Goal: new(float64)},
 		study.EndPatience: {Trials: 99, Patience: 1},
-		study.EndTime:     {Trials: 99, Time: study.Duration(time.Minute)},
+		study.Ending("time"):     {Trials: 99, Time: study.Duration(time.Minute)},
 	} {
 		t.Run(string(why), func(t *testing.T) {
 			bubble(t, func(t *testing.T, dir string) {

@@ -33,7 +33,7 @@ func TestTimeHardEndsWhatRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if st.Closed == nil || st.Closed.Why != study.EndTime || st.Elapsed < 55*time.Second || st.Elapsed > 60*time.Second {
+		if st.Closed == nil || st.Closed.Why != study.Ending("time") || st.Elapsed < 55*time.Second || st.Elapsed > 60*time.Second {
 			t.Errorf("closed %+v after %v", st.Closed, st.Elapsed)
 		}
 		if third := st.Trials[2]; third.Done() {
@@ -71,7 +71,7 @@ func TestTimeHardHoldsTheConfirmation(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if st.Closed == nil || st.Closed.Why != study.EndTime || st.Elapsed > 299*time.Second || len(st.Unconfirmed()) > 0 || len(st.Confirmations()) < 3 {
+				if st.Closed == nil || st.Closed.Why != study.Ending("time") || st.Elapsed > 299*time.Second || len(st.Unconfirmed()) > 0 || len(st.Confirmations()) < 3 {
 					t.Errorf("%d workers: closed %+v after %v, %d are confirmed and %d are not", workers, st.Closed, st.Elapsed, len(st.Confirmations()), len(st.Unconfirmed()))
 				}
 				if st.Elapsed < 150*time.Second {
@@ -95,7 +95,7 @@ func TestTimeHardHoldsTheConfirmationInSharedSlots(t *testing.T) {
 			return e
 		}}
 		st := conclude(t, &c, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer, Share: sharers(t, filepath.Join(t.TempDir(), "shared"), 1)})
-		if st.Closed == nil || st.Closed.Why != study.EndTime || st.Elapsed > 299*time.Second || len(st.Unconfirmed()) > 0 || len(st.Confirmations()) < 3 || st.Elapsed < 150*time.Second {
+		if st.Closed == nil || st.Closed.Why != study.Ending("time") || st.Elapsed > 299*time.Second || len(st.Unconfirmed()) > 0 || len(st.Confirmations()) < 3 || st.Elapsed < 150*time.Second {
 			t.Errorf("closed %+v after %v, %d are confirmed and %d are not", st.Closed, st.Elapsed, len(st.Confirmations()), len(st.Unconfirmed()))
 		}
 	})
@@ -116,7 +116,7 @@ func TestTimeHardDuringConfirmation(t *testing.T) {
 			return e
 		}}
 		st, err := finish(t, dir, &c, f)
-		if err != nil || st.Closed == nil || st.Closed.Why != study.EndTime || st.Elapsed > 100*time.Second {
+		if err != nil || st.Closed == nil || st.Closed.Why != study.Ending("time") || st.Elapsed > 100*time.Second {
 			t.Fatalf("%v; closed %+v after %v", err, st.Closed, st.Elapsed)
 		}
 		slow, c.Budget.TimeHard = false, study.Duration(200*time.Second)
@@ -169,7 +169,7 @@ func leaveTwice(t *testing.T, dir string, confirm int) {
 		t.Errorf("the journal has %d records", marks)
 	}
 	st, _ := finish(t, dir, &c, f)
-	if st.Closed == nil || st.Closed.Why != study.EndTime || st.Elapsed > 1000*time.Second {
+	if st.Closed == nil || st.Closed.Why != study.Ending("time") || st.Elapsed > 1000*time.Second {
 		t.Errorf("closed %+v after %v", st.Closed, st.Elapsed)
 	}
 }
@@ -209,7 +209,7 @@ func TestWorkerTime(t *testing.T) {
 					t.Fatal(err)
 				}
 				// A trial has two runs. After 25 runs no trial begins, and those that have begun get theirs.
-				if n := len(f.launched); st.Closed == nil || st.Closed.Why != study.EndTime || n < 25 || n > 25+2*workers {
+				if n := len(f.launched); st.Closed == nil || st.Closed.Why != study.Ending("time") || n < 25 || n > 25+2*workers {
 					t.Errorf("closed %+v after %d runs of 4 s", st.Closed, n)
 				}
 				launched := len(f.launched)

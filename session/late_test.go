@@ -21,8 +21,8 @@ func TestConfirmsWhatIsBestAfterTheEnd(t *testing.T) {
 		budget study.Budget
 	}{
 		"patience": {study.EndPatience, study.Budget{Trials: 90, Patience: 2}},
-		"goal":     {study.EndGoal, study.Budget{Trials: 90, Goal: &goal}},
-		"time":     {study.EndTime, study.Budget{Trials: 90, Time: study.Duration(20 * time.Second)}},
+		"goal":     {study.Ending("goal"), study.Budget{Trials: 90, Goal: &goal}},
+		"time":     {study.Ending("time"), study.Budget{Trials: 90, Time: study.Duration(20 * time.Second)}},
 	} {
 		for what, told := range map[string]float64{"the best": 0, "the worst": 99} {
 			for _, how := range []string{"told", "told to the same process", "included", "included in the same process"} {

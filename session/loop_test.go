@@ -98,12 +98,12 @@ func TestEndings(t *testing.T) {
 	}{
 		"time": {
 			change: func(c *study.Config) { c.Budget = study.Budget{Time: study.Duration(30 * time.Second)} },
-			why:    study.EndTime,
+			why:    study.Ending("time"),
 			check:  func(st *study.State) bool { return st.Elapsed >= 30*time.Second && st.Elapsed < 40*time.Second },
 		},
 		"goal": {
 			change: func(c *study.Config) { c.Budget = study.Budget{Goal: &goal} },
-			why:    study.EndGoal,
+			why:    study.Ending("goal"),
 			check:  func(st *study.State) bool { return st.Best().Value <= goal },
 		},
 		"patience": {

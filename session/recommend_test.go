@@ -81,7 +81,7 @@ func TestRecommendationAfterAQuestionWasCutShort(t *testing.T) {
 					return optimizer.Recommendation{Trial: 2, Mean: -1, SD: 0.5}, nil
 				}}}, err
 			}})
-		if st.Closed.Why != study.EndTime || made != 2 {
+		if st.Closed.Why != study.Ending("time") || made != 2 {
 			t.Fatalf("ended by %s, with %d optimizers", st.Closed.Why, made)
 		}
 		if r := st.Closed.Recommended; r == nil || r.Trial != 2 {

@@ -84,7 +84,7 @@ func (s *Study) reportOf(t *study.Trial) (*report, error) {
 			}
 		}
 		c := &s.state.Config
-		picked := lists.Map(c.Metrics, func(m study.Metric) parser.Fold { return parser.NewFold(m.Rule.Pick) })
+		picked := lists.Map(c.Metrics, func(m study.Metric) parser.Fold { return parser.Fold{Pick: m.Rule.Pick} })
 		r = &report{newBox(c, t, t.NextAttempt()), picked}
 		s.reported[t.Number] = r
 	}

@@ -79,7 +79,7 @@ func (s *simulation) check() {
 	} else if m.closed.Why == study.EndTrials && (len(st.Order) < m.config.Budget.Trials || len(st.Order) > m.config.Budget.Trials && !s.plan.has("respec", "steer")) {
 		s.fault("%d trials are finished; the budget is %d", len(st.Order), m.config.Budget.Trials)
 	}
-	if left := st.Unconfirmed(); m.closed != nil && len(left) > 0 && !s.plan.has("exclude", "steer") && !slices.Contains([]study.Ending{study.EndUnsafe, study.EndTime, study.EndGuard}, m.closed.Why) {
+	if left := st.Unconfirmed(); m.closed != nil && len(left) > 0 && !s.plan.has("exclude", "steer") && !slices.Contains([]study.Ending{study.EndUnsafe, study.Ending("time"), study.EndGuard}, m.closed.Why) {
 		s.fault("the study has come to its end, and %d of the best are not confirmed: trial %d", len(left), left[0].Number)
 	}
 	if hard := m.config.Budget.TimeHard; hard > 0 && st.Elapsed > max(time.Duration(hard), m.ran)+time.Second {
@@ -131,7 +131,7 @@ func (m *simModel) record(before *study.State, e study.Event) {
 	case study.Excluded:
 		m.count(e.Trial, false)
 		confirmed := e.Trial <= len(m.trials) && m.trials[e.Trial-1].confirms > 0 // what takes its place is confirmed, too
-		m.opened = m.opened || m.closed != nil && (confirmed || !slices.Contains([]study.Ending{study.EndTrials, study.EndTime}, m.closed.Why))
+		m.opened = m.opened || m.closed != nil && (confirmed || !slices.Contains([]study.Ending{study.EndTrials, study.Ending("time")}, m.closed.Why))
 	case study.Included:
 		m.count(e.Trial, true)
 		m.late = true

@@ -69,7 +69,7 @@ func (m *simModel) certain(before *study.State, e study.Event) {
 		}
 	case study.Closed:
 		// What is excluded later leads to no more confirmations.
-		if left := len(before.Unconfirmed()); e.Why != study.EndUnsafe && e.Why != study.EndTime && left > 0 {
+		if left := len(before.Unconfirmed()); e.Why != study.EndUnsafe && e.Why != study.Ending("time") && left > 0 {
 			m.fault("the study has ended, %s, and %d of the best are not confirmed", e.Detail, left)
 		}
 		if e.Why != "gap" {
@@ -109,7 +109,7 @@ func (s *simulation) counted(st *study.State, journal string) {
 	if st.Config.Safety != nil && len(st.Trials) > 1 {
 		y.add("with a safety limit")
 	}
-	if b := st.Best(); b != nil && st.Infeasible() > 0 && len(st.Config.Broken(st.Means(b))) == 0 {
+	if b := st.Best(); b != nil && infeasible(st) > 0 && len(st.Config.Broken(st.Means(b))) == 0 {
 		y.add("with a best that holds limits which others break")
 	}
 	for kind, text := range map[string]string{"an attempt was interrupted": `"kind":"interrupted"`, "an attempt was lost": `"kind":"lost"`, "the disk was full": `"kind":"disk full"`,

@@ -21,9 +21,9 @@ func (s *State) Ending(elapsed time.Duration) *Closed {
 	case unsafe != "":
 		return &Closed{Why: EndUnsafe, Detail: unsafe}
 	case b.Goal != nil && s.best != nil && s.Feasible(s.best) && s.reached(s.best):
-		return &Closed{Why: EndGoal, Detail: fmt.Sprintf("trial %d reached the goal %v", s.best.Number, *b.Goal)}
+		return &Closed{Why: endGoal, Detail: fmt.Sprintf("trial %d reached the goal %v", s.best.Number, *b.Goal)}
 	case s.goal != nil:
-		return &Closed{Why: EndGoal, Detail: fmt.Sprintf("trial %d reached the goals", s.goal.Number)}
+		return &Closed{Why: endGoal, Detail: fmt.Sprintf("trial %d reached the goals", s.goal.Number)}
 	case guard != nil && s.best == nil: // also if the budget is spent: a mistake is to be mended
 		return guard
 	case s.spent():
@@ -33,14 +33,14 @@ func (s *State) Ending(elapsed time.Duration) *Closed {
 		}
 		return &Closed{Why: EndTrials, Detail: detail + left}
 	case b.Time > 0 && elapsed >= time.Duration(b.Time):
-		return &Closed{Why: EndTime, Detail: fmt.Sprintf("the study has run for %v", b.Time) + left}
+		return &Closed{Why: endTime, Detail: fmt.Sprintf("the study has run for %v", b.Time) + left}
 	case b.WorkerTime > 0 && s.Worked >= time.Duration(b.WorkerTime):
 		detail := fmt.Sprintf("the runs have taken %v together, all of worker_time", b.WorkerTime)
-		return &Closed{Why: EndTime, Detail: detail + left}
+		return &Closed{Why: endTime, Detail: detail + left}
 	case s.Config.Overdue(elapsed) != nil:
 		return s.Config.Overdue(elapsed)
 	case b.TimeHard > 0 && elapsed >= s.Config.LastCall()-s.confirmTime():
-		return &Closed{Why: EndTime, Detail: fmt.Sprintf("what is left of %v is for the runs that confirm the best", b.TimeHard)}
+		return &Closed{Why: endTime, Detail: fmt.Sprintf("what is left of %v is for the runs that confirm the best", b.TimeHard)}
 	}
 	return cmp.Or(s.impatient(), guard)
 }
@@ -75,7 +75,7 @@ func (c *Config) Overdue(elapsed time.Duration) *Closed {
 	if c.Budget.TimeHard == 0 || elapsed < c.LastCall() {
 		return nil
 	}
-	return &Closed{Why: EndTime, Detail: fmt.Sprintf("time_hard, %v, is over", c.Budget.TimeHard)}
+	return &Closed{Why: endTime, Detail: fmt.Sprintf("time_hard, %v, is over", c.Budget.TimeHard)}
 }
 
 // confirmTime is how long it takes, by the longest of the trials that have succeeded and a

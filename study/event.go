@@ -244,8 +244,8 @@ type Ending string
 // The endings of a study.
 const (
 	EndTrials    Ending = "trials"    // all trials of the budget are finished
-	EndTime      Ending = "time"      // the time is spent
-	EndGoal      Ending = "goal"      // the goal is reached
+	endTime      Ending = "time"      // the time is spent
+	endGoal      Ending = "goal"      // the goal is reached
 	EndPatience  Ending = "patience"  // no better trial for too long
 	endGap       Ending = "gap"       // nothing worth having is left to gain
 	endRegret    Ending = "regret"    // the same, by the model

@@ -23,7 +23,7 @@ func TestExclusionTakesTheGoalBack(t *testing.T) {
 				apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": loss, "gain": 1, "size": 1, "speed": 3}})
 			}
 			end := st.Ending(0)
-			if end == nil || end.Why != study.EndGoal {
+			if end == nil || end.Why != study.Ending("goal") {
 				t.Fatalf("%s: the goal is reached, and the end is %+v", name, end)
 			}
 			end.Doubtful = []int{2}
@@ -152,7 +152,7 @@ func TestOtherTrialsAfterTheEnd(t *testing.T) {
 			}
 			apply(t, st, study.Excluded{Trial: 4})
 			apply(t, st, study.Proposed{Trial: 5, Told: 4, Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(0.5, 3), Hand: true})
-			apply(t, st, study.Closed{Why: study.EndTime, Doubtful: []int{1}, Holds: number(0.99),
+			apply(t, st, study.Closed{Why: study.Ending("time"), Doubtful: []int{1}, Holds: number(0.99),
 				Recommended: &study.Recommended{Trial: 3, Gain: &study.Gain{Over: 2, By: 1}}})
 			apply(t, st, c.event)
 			if end := st.Closed; end == nil || end.Holds != nil || end.Recommended != nil || !st.Doubtful(st.Trials[0]) || st.Best().Number != c.best {

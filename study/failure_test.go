@@ -42,7 +42,7 @@ func TestGuardAndTime(t *testing.T) {
 	c.Run.FailureGuard, c.Budget.Time = 2, study.Duration(time.Hour)
 	apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: c})
 	for elapsed, want := range map[time.Duration]bool{time.Hour - 1: false, time.Hour: true} {
-		if end := st.Ending(elapsed); (end != nil && end.Why == study.EndTime) != want {
+		if end := st.Ending(elapsed); (end != nil && end.Why == study.Ending("time")) != want {
 			t.Errorf("after %v: %+v", elapsed, end)
 		}
 	}

@@ -156,11 +156,6 @@ func (s *State) violation(t *Trial) float64 {
 	return v
 }
 
-// Infeasible is how many trials have succeeded and break a limit.
-func (s *State) Infeasible() int {
-	return len(s.those(func(t *Trial) bool { return t.Succeeded() && !s.Feasible(t) }))
-}
-
 // Ranked lists the trials with a value, the best first.
 func (s *State) Ranked() []*Trial {
 	out := s.those((*Trial).Succeeded)

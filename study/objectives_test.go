@@ -65,7 +65,7 @@ func TestFrontTrialByTrial(t *testing.T) {
 		{9, 1, 1, []int{6, 2, 8}, 23.5, 6, study.EndPatience}, // trial 8 is on the front, and adds no volume
 		{9, 2, 1, []int{6, 2, 8}, 23.5, 6, study.EndPatience},
 		{9, 3, 1, []int{6, 2, 8}, 23.5, 6, study.EndPatience},
-		{2, 5, 10, []int{12}, 8 * 5, 12, study.EndGoal},
+		{2, 5, 10, []int{12}, 8 * 5, 12, study.Ending("goal")},
 	} {
 		tryTwo(t, st, c.loss, c.gain, c.size)
 		if got := frontOf(st); !slices.Equal(got, c.front) || st.Hypervolume() != c.volume || st.Best().Number != c.best {
@@ -270,7 +270,7 @@ func TestThreeObjectives(t *testing.T) {
 	if e := st.Ending(0); e != nil {
 		t.Errorf("ended by %+v", e)
 	}
-	if tryTwo(t, st, 9, 150, 9); st.Ending(0) == nil || st.Ending(0).Why != study.EndGoal {
+	if tryTwo(t, st, 9, 150, 9); st.Ending(0) == nil || st.Ending(0).Why != study.Ending("goal") {
 		t.Errorf("with the goal reached: %+v", st.Ending(0))
 	}
 }

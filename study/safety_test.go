@@ -189,8 +189,8 @@ func TestBreachIsNeverTheBest(t *testing.T) {
 	}
 	safe := measure(t, st, optimizer.OriginModel, 0.9, 4.9)
 	measure(t, st, optimizer.OriginGiven, 0.95, 5.5)
-	if st.Best() != safe || !st.Feasible(safe) || st.Infeasible() != 2 || len(st.Unconfirmed()) != 1 {
-		t.Errorf("best %+v, %d infeasible", st.Best(), st.Infeasible())
+	if st.Best() != safe || !st.Feasible(safe) || infeasible(st) != 2 || len(st.Unconfirmed()) != 1 {
+		t.Errorf("best %+v, %d infeasible", st.Best(), infeasible(st))
 	}
 	if got := st.Config.Broken(over.Metrics); len(got) != 1 || got[0] != "loss = 6, above 5" {
 		t.Errorf("broken: %q", got)

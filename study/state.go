@@ -99,7 +99,7 @@ func (s *State) reopens() bool {
 		return fewer // and what was taken out may be proposed again
 	case EndUnsafe:
 		return s.Unsafe() == ""
-	case EndGoal: // by a result that was taken out since
+	case endGoal: // by a result that was taken out since
 		return !slices.ContainsFunc(s.Trials, func(t *Trial) bool {
 			return t.Succeeded() && s.Config.violation(&t.Metrics) == 0 && s.reached(t)
 		})

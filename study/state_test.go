@@ -91,7 +91,7 @@ func everyEvent() []study.Event {
 		study.Excluded{Trial: 4},
 		study.Confirmed{Trial: 1, Attempt: 3, Metrics: study.Metrics{"loss": 3.25}, Seconds: 1},
 		study.Confirmed{Trial: 1, Attempt: 4, Failure: &study.Failure{Kind: study.FailTimeout, Text: "timed out after 1s"}, Seconds: 1},
-		study.Closed{Why: study.EndTime, Detail: "the study has run for 1h", Recommended: &study.Recommended{Trial: 1, Mean: 3.1, SD: 0.1}},
+		study.Closed{Why: study.Ending("time"), Detail: "the study has run for 1h", Recommended: &study.Recommended{Trial: 1, Mean: 3.1, SD: 0.1}},
 		study.Excluded{Trial: 1},
 		study.Included{Trial: 1},
 		study.Enqueued{Values: values(0.5, 4), Request: "0001-7-aa"},
@@ -105,7 +105,7 @@ func everyEvent() []study.Event {
 		study.Proposed{Trial: 5, Told: 4, Pending: []int{}, Origin: optimizer.OriginModel, Values: values(0.75, 2)},
 		study.Finished{Trial: 5, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailNoMetric, Text: "no loss"}, Seconds: 1},
 		study.Rerun{Trials: []int{5}, Read: []int{5}, Request: "0007-7-11"},
-		study.Closed{Why: study.EndTime, Detail: "the study has run for 1h", Recommended: &study.Recommended{Trial: 1, Mean: 3.1, SD: 0.1}},
+		study.Closed{Why: study.Ending("time"), Detail: "the study has run for 1h", Recommended: &study.Recommended{Trial: 1, Mean: 3.1, SD: 0.1}},
 	}
 }
 
@@ -219,7 +219,7 @@ func checkEverything(t *testing.T, st *study.State) {
 		"sessions":   st.Sessions == 2,
 		"elapsed":    st.Elapsed == time.Duration(len(everyEvent())-1)*time.Second,
 		"config":     st.Config.Budget.Trials == 20,
-		"closed":     st.Closed != nil && st.Closed.Why == study.EndTime && st.Closed.Recommended.Trial == 1,
+		"closed":     st.Closed != nil && st.Closed.Why == study.Ending("time") && st.Closed.Recommended.Trial == 1,
 		"notes":      len(st.Notes) == 2 && st.Notes[0].Trial == 3,
 		"counts":     st.Count(optimizer.Succeeded) == 2 && st.Count(optimizer.Pruned) == 1 && st.Count(optimizer.Failed) == 1,
 		"value":      one.Value == 3.0000000000000004 && one.Attempt == 2 && one.NextAttempt() == 5,

@@ -90,7 +90,7 @@ func TestStanding(t *testing.T) {
 	if got := st.Standing(false); got != "stopped" {
 		t.Errorf("a study that nobody works on is %s", got)
 	}
-	apply(t, st, study.Closed{Why: study.EndTime, Detail: "time is up"})
+	apply(t, st, study.Closed{Why: study.Ending("time"), Detail: "time is up"})
 	if a, b := st.Standing(false), st.Standing(true); a != "ended: time is up" || b != "running" {
 		t.Errorf("a study that has ended is %s, and at work %s", a, b)
 	}

@@ -48,7 +48,7 @@ func played(t *testing.T, edit func(*study.Config), rest spaces.Values, trials .
 			rest = spaces.Values{{Name: rest[0].Name, Value: spaces.Int(1)}}
 		}
 	}
-	record(study.Closed{Why: study.EndTime, Detail: "the time is over"})
+	record(study.Closed{Why: study.Ending("time"), Detail: "the time is over"})
 	return st
 }
 
