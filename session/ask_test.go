@@ -92,9 +92,9 @@ func TestAskAndTell(t *testing.T) {
 func TestAskAtTheEnd(t *testing.T) {
 	second := map[study.Ending]float64{study.Ending("goal"): 0, study.EndPatience: 2, study.Ending("time"): 2} // what trial 2 is told
 	for why, budget := range map[study.Ending]study.Budget{
-		study.Ending("goal"):     {Trials: 99, Goal: new(float64)},
-		study.EndPatience: {Trials: 99, Patience: 1},
-		study.Ending("time"):     {Trials: 99, Time: study.Duration(time.Minute)},
+		study.Ending("goal"): {Trials: 99, Goal: new(float64)},
+		study.EndPatience:    {Trials: 99, Patience: 1},
+		study.Ending("time"): {Trials: 99, Time: study.Duration(time.Minute)},
 	} {
 		t.Run(string(why), func(t *testing.T) {
 			bubble(t, func(t *testing.T, dir string) {
