@@ -187,3 +187,69 @@ func copyParam(space *spaces.Space, i int, to, from spaces.Point) {
 	}
 	copy(to[space.Offset(i):end], from[space.Offset(i):end])
 }
+
+// The doubt is none where the trials represent the space, be they random or all that there are, and large
+// after a search.
+func TestDoubtOfTheWholeSpace(t *testing.T) {
+	space, err := spaces.New(floats01(4)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	few, err := spaces.New(yesno("a"), choice("b", 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	anywhere := func(_ int, rng *rand.Rand) spaces.Point { return space.Draw(rng) }
+	for _, test := range []struct {
+		name      string
+		space     *spaces.Space
+		at        func(k int, rng *rand.Rand) spaces.Point
+		low, high float64
+	}{
+		{"random", space, anywhere, 1, 1.4},
+		{"a crowd and few others", space, func(k int, rng *rand.Rand) spaces.Point {
+			p := space.Draw(rng)
+			for i := range p {
+				if k >= 10 {
+					p[i] = 0.3 + 0.05*(p[i]-0.3)
+				}
+			}
+			return p
+		}, 1.8, 5},
+		{"all, and two far more often", few, func(k int, _ *rand.Rand) spaces.Point {
+			return few.FromUniform([]float64{float64(k%2)*0.5 + 0.2, float64(min(k/2, 2))/3 + 0.1})
+		}, 1, 1},
+	} {
+		rng := rand.New(rand.NewPCG(9, 10))
+		m := &fitted{anova: newANOVA(test.space, make([]bool, test.space.Len()))}
+		var points []spaces.Point
+		for k := range 2000 {
+			points = append(points, m.anywhere(rng))
+			if k < 40 {
+				m.places = append(m.places, test.at(k, rng))
+				m.values = append(m.values, rng.NormFloat64())
+			}
+		}
+		if got := m.doubt(points); got < test.low || got > test.high {
+			t.Errorf("%s: a doubt of %.2f; want between %v and %v", test.name, got, test.low, test.high)
+		}
+	}
+}
+
+// A wider interval is one of a share still.
+func TestWiderIntervals(t *testing.T) {
+	v := Interval{0.2, 0.1, 0.4}
+	if got := v.wider(1); math.Abs(got.Low-0.1) > 1e-12 || math.Abs(got.High-0.4) > 1e-12 {
+		t.Errorf("as wide: %v", got)
+	}
+	logit := func(p float64) float64 { return math.Log(p / (1 - p)) }
+	got := v.wider(2)
+	if math.Abs(logit(got.Low)-(2*logit(0.1)-logit(0.2))) > 1e-9 || math.Abs(logit(got.High)-(2*logit(0.4)-logit(0.2))) > 1e-9 || got.Value != 0.2 {
+		t.Errorf("twice as wide: %v", got)
+	}
+	for _, v := range []Interval{{0, 0, 0}, {1, 1, 1}, {0.5, 0, 1}, {0.5, 0, math.Nextafter(1, 2)}, {1e-300, 0, 1e-299}} {
+		if got := v.wider(9); !(0 <= got.Low && got.Low <= got.Value && got.Value <= got.High && got.High <= 1) {
+			t.Errorf("%v becomes %v", v, got)
+		}
+	}
+}

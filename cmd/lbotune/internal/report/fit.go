@@ -27,7 +27,8 @@ type fitted struct {
 	log       bool // it is of the logarithm of the objective
 	mean, sd  float64
 	draws     iter.Seq[*surface] // the same each time
-	told      int                // trials
+	places    []spaces.Point     // of the trials that it is told
+	values    []float64          // there, with a mean of 0 and a variance of 1
 	rank      float64            // see foresight
 	within    float64
 	poor      string // why nothing should be concluded from it
@@ -57,7 +58,7 @@ func (s *Study) fit(ctx context.Context, k int) (*fitted, error) {
 	for _, i := range spread(all) {
 		points, given = append(points, all[i]), append(given, m.objective.Direction.Maximized(s.objective(ranked[i], k)))
 	}
-	m.told = len(points)
+	m.places = points
 	m.anova = newANOVA(s.state.Search.Space, s.neverVaried())
 	source := rand.NewPCG(17, 4)
 	rng := rand.New(source)
@@ -93,7 +94,7 @@ func (s *Study) fit(ctx context.Context, k int) (*fitted, error) {
 		}
 		told.parts = nil // they are large
 		if r, within := foresight(told, drawn); e == nil || r > m.rank {
-			m.rank, m.within, m.log, e, states, m.mean, m.sd = r, within, log, told, drawn, mean, sd
+			m.rank, m.within, m.log, e, states, m.mean, m.sd, m.values = r, within, log, told, drawn, mean, sd, values
 		}
 	}
 	switch {
@@ -113,6 +114,31 @@ func (s *Study) fit(ctx context.Context, k int) (*fitted, error) {
 		}
 	}
 	return m, nil
+}
+
+// doubt is how many times larger the standard error of the mean over the space is, as the trials know it,
+// than if as many represented the space. Each speaks for the part w of the space that it is nearest to,
+// and √(n Σw² V) compares the error of a weighted mean (Kish 1965), V being the variance of the weighted
+// values, with that of n alike. After a search a few trials away from the optimum speak for most of it.
+func (m *fitted) doubt(anywhere []spaces.Point) float64 {
+	part, apart := make([]float64, len(m.places)), 0.0
+	for i, p := range m.places {
+		if !slices.ContainsFunc(m.places[:i], func(q spaces.Point) bool { return slices.Equal(p, q) }) {
+			apart++
+		}
+	}
+	for k, p := range anywhere {
+		nearest, far := 0, math.Inf(1)
+		for i := range m.places {
+			i = (i + k) % len(m.places) // of those that are as near, as choices are, one and then another
+			if d := spaces.Distance(p, m.places[i]); d < far {
+				nearest, far = i, d
+			}
+		}
+		part[nearest] += 1 / float64(len(anywhere))
+	}
+	_, variance := stat.PopMeanVariance(m.values, part)
+	return math.Max(1, math.Sqrt(apart*floats.Dot(part, part)*variance))
 }
 
 // value is what a number of the model's is in the objective's units, as far as there are numbers.

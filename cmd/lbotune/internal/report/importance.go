@@ -53,10 +53,13 @@ type ParamRow struct {
 	First float64 `json:"first"`
 	// Never says that all trials that have it had one value of it, so that nothing is known of it.
 	Never bool `json:"never_varied,omitempty"`
+
+	drawn Interval // Total, without the doubt of the whole space
 }
 
 // Interval is an estimate, with the ends of the middle nine tenths of what functions drawn
-// from the posterior say.
+// from the posterior say. Those of shares of the whole space are farther apart where the trials
+// represent it badly: see doubt.
 type Interval struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -116,7 +119,7 @@ func (s *Study) remarks(m *Model) (out []string) {
 		return nil
 	}
 	for i, r := range m.Importance.Params {
-		if !r.Never && r.Total.High < 0.02 && r.Good.High < 0.1 && !slices.ContainsFunc(s.state.Search.Space.Coords(), func(c spaces.Coord) bool {
+		if !r.Never && r.drawn.High < 0.02 && r.Good.High < 0.1 && !slices.ContainsFunc(s.state.Search.Space.Coords(), func(c spaces.Coord) bool {
 			return c.Param == i && m.Lengths[s.state.Search.Space.Offset(i)+c.Level] < 15
 		}) {
 			out = append(out, r.Param+" seems to change nothing, as far as the model can tell")
@@ -186,7 +189,7 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 	for range min(max(16000/d, 800), 4000) {
 		anywhere = append(anywhere, m.anywhere(rng))
 	}
-	rows := lists.Map(anywhere, m.features)
+	doubt, rows := m.doubt(anywhere), lists.Map(anywhere, m.features)
 	drawn := make([]struct{ gain, main, total, good []float64 }, d)
 	first := make([]float64, d)
 	for f := range m.draws {
@@ -218,7 +221,8 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 			row.First = first[i]
 			of := drawn[i]
 			floats.Scale(factor, of.gain)
-			row.Gain, row.Main, row.Total, row.Good = interval(of.gain), interval(of.main), interval(of.total), interval(of.good)
+			row.Gain, row.drawn, row.Good = interval(of.gain), interval(of.total), interval(of.good)
+			row.Main, row.Total = interval(of.main).wider(doubt), row.drawn.wider(doubt)
 		}
 		im.Params = append(im.Params, row)
 	}
@@ -248,4 +252,15 @@ func interval(numbers []float64) Interval {
 	sorted := slices.Sorted(slices.Values(numbers))
 	mean := stat.Mean(sorted, nil)
 	return Interval{mean, math.Min(mean, stat.Quantile(0.05, stat.Empirical, sorted, nil)), math.Max(mean, stat.Quantile(0.95, stat.Empirical, sorted, nil))}
+}
+
+// wider is the interval of a share with ends that are so many times as far from its value, in logits: it
+// remains one of a share.
+func (v Interval) wider(times float64) Interval {
+	if !(v.Value > 0 && v.Value < 1) {
+		return v // as all ends are
+	}
+	logit := func(p float64) float64 { return math.Log(p / math.Max(1-p, 0)) }
+	end := func(p float64) float64 { return 1 / (1 + math.Exp((times-1)*logit(v.Value)-times*logit(p))) }
+	return Interval{v.Value, math.Min(v.Value, end(v.Low)), math.Max(v.Value, end(v.High))}
 }

@@ -162,7 +162,7 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 		}
 		known = append(known, *im)
 	}
-	m = &Model{values: len(s.ranked), at: time.Now(), params: s.Params, Told: fits[0].told, Lipschitz: s.figures.Bounds,
+	m = &Model{values: len(s.ranked), at: time.Now(), params: s.Params, Told: len(fits[0].places), Lipschitz: s.figures.Bounds,
 		Rank: fits[0].rank, Within: fits[0].within, Poor: fits[0].poor}
 	if len(known) > 0 {
 		m.Importance = &Importances{known[0], known[1:]}

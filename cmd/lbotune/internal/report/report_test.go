@@ -474,8 +474,8 @@ func TestFront(t *testing.T) {
 
 func fixedModel() *Model {
 	m := &Model{Told: 4, Rank: 0.9, Within: 1, Importance: &Importances{Importance: Importance{From: "first", Start: 0.8, End: 0.5, Params: []ParamRow{
-		{"x", Interval{0.2, 0.1, 0.3}, Interval{0.7, 0.6, 0.8}, Interval{0.8, 0.7, 0.9}, Interval{0.6, 0.4, 0.8}, 0.95, false},
-		{"kind", Interval{0.1, -0.1, 0.2}, Interval{0.1, 0, 0.3}, Interval{0.2, 0.1, 0.3}, Interval{0.1, 0, 0.2}, 0.05, false}}}}}
+		{Param: "x", Gain: Interval{0.2, 0.1, 0.3}, Main: Interval{0.7, 0.6, 0.8}, Total: Interval{0.8, 0.7, 0.9}, Good: Interval{0.6, 0.4, 0.8}, First: 0.95},
+		{Param: "kind", Gain: Interval{0.1, -0.1, 0.2}, Main: Interval{0.1, 0, 0.3}, Total: Interval{0.2, 0.1, 0.3}, Good: Interval{0.1, 0, 0.2}, First: 0.05}}}}}
 	for _, p := range []string{"x", "kind"} {
 		m.Slices = append(m.Slices, Slice{Param: p, Places: []float64{0, 0.5, 1}, Mean: []float64{0.6, 0.5, 0.7},
 			Low: []float64{0.5, 0.45, 0.5}, High: []float64{0.8, 0.6, 0.9}, Ruled: []bool{false, false, true}})
