@@ -98,7 +98,7 @@ func (a *attempt) outcomeOf(ctx context.Context, resumed bool) (o outcome) {
 
 // run launches the attempt, or rejoins it, and returns how it ended.
 func (a *attempt) run(ctx context.Context, resumed bool) outcome {
-	begin := time.Now()
+	var began time.Time // in this session
 	job, err := a.job()
 	if spawn := (*runner.SpawnError)(nil); errors.As(err, &spawn) {
 		return outcome{err: fmt.Errorf("%v: %w", a.id, err)}
@@ -119,6 +119,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	}()
 	attaching, found := false, false
 	job.Started = func(int) {
+		began = time.Now()
 		if a.box != nil && !attaching {
 			a.box.since(time.Now())
 		}
@@ -147,7 +148,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 		case err == nil, errors.Is(err, runner.ErrLost), errors.Is(err, runner.ErrElsewhere),
 			errors.Is(err, runner.ErrNotBegun), ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 			a.rejoined = true
-			return a.outcome(exit, err, begin, f), true
+			return a.outcome(exit, err, began, f), true
 		case errors.Is(err, runner.ErrNeverStarted) && a.trial.Seen:
 			return failed(study.FailLost, 0, "the attempt was lost: it had begun, but its directory is gone"), true
 		case errors.Is(err, runner.ErrNeverStarted):
@@ -181,5 +182,5 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 			return o
 		}
 	}
-	return a.outcome(exit, err, begin, f)
+	return a.outcome(exit, err, began, f)
 }

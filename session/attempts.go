@@ -84,8 +84,6 @@ func (l *loop) onEnd(r *attempt, o outcome) {
 	r.cancel(nil)
 	if r.begun {
 		l.freed++
-	} else {
-		o.seconds = 0 // it has waited
 	}
 	l.lost++
 	if r.begun || !r.launched || o.failure == nil || o.failure.Kind != study.FailLost {

@@ -225,6 +225,28 @@ func TestWorkerTime(t *testing.T) {
 	}
 }
 
+// What ended while lbotune was not there has taken its time as well.
+func TestWorkerTimeOfWhatEndedMeanwhile(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget = study.Budget{WorkerTime: study.Duration(5 * time.Second)}
+		f := &fakeLauncher{program: func(runner.Job) ending {
+			return ending{stdout: "loss=1\n", takes: 10 * time.Second}
+		}}
+		s := open(t, dir, &c, f)
+		stop := make(chan session.Stop)
+		time.AfterFunc(time.Second, func() { stop <- session.StopHere })
+		if err := errors.Join(s.Run(t.Context(), stop), s.Close()); !errors.Is(err, session.ErrStopped) {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		st, err := finish(t, dir, &c, f)
+		if err != nil || len(f.launched) != 1 || st.Trials[0].Took != 10*time.Second {
+			t.Errorf("%v, launched %v; the first took %v", err, f.launched, st.Trials[0].Took)
+		}
+	})
+}
+
 // What w workers add to each counter is what docs/parallel.md says: w - 1 trials at most, and none
 // to trials.
 func TestWorkersOverrun(t *testing.T) {

@@ -41,7 +41,7 @@ func notSafe() outcome {
 }
 
 // outcome judges what the launcher says.
-func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follower) outcome {
+func (a *attempt) outcome(exit runner.Exit, err error, began time.Time, f *follower) outcome {
 	var o outcome
 	var spawn *runner.SpawnError
 	switch {
@@ -73,7 +73,9 @@ func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follo
 	default:
 		o = failed(study.FailLaunch, 0, "%v", err)
 	}
-	o.seconds = seconds(time.Since(begin))
+	if !began.IsZero() {
+		o.seconds = seconds(time.Since(began))
+	}
 	return o
 }
 
