@@ -61,7 +61,7 @@ func (l *loop) onStart(r *attempt, rejoined bool) {
 	if r.id.Trial > 0 {
 		e := study.Started{Trial: r.id.Trial, Attempt: r.id.Attempt, Slot: r.slot, Host: l.study.host, Rejoined: rejoined}
 		if !rejoined {
-			e.Waited = seconds(time.Since(r.queued))
+			e.Waited = study.InSeconds(time.Since(r.queued))
 		}
 		l.events = append(l.events, e)
 	}

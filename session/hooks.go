@@ -232,7 +232,7 @@ func hookEnv(st *study.State, l layout.Study, u study.Update) []string {
 	}
 	add("TRIAL", strconv.Itoa(t.Number))
 	add("STATUS", string(t.Status))
-	add("SECONDS", number(t.Took.Seconds()))
+	add("SECONDS", number(study.InSeconds(t.Took)))
 	if !t.Hand {
 		add("TRIAL_DIR", l.Attempt(layout.AttemptID{Trial: t.Number, Attempt: t.Attempt}))
 	}

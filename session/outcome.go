@@ -54,7 +54,7 @@ func (a *attempt) outcome(exit runner.Exit, err error, began time.Time, f *follo
 			o.failure.Text = exit.Cause
 		}
 		o.byOthers = a.endedByOthers(exit)
-		o.seconds = seconds(exit.Ended.Sub(exit.Started))
+		o.seconds = study.InSeconds(exit.Ended.Sub(exit.Started))
 		if o.failure != nil {
 			o.failure.Text = secrets.Of(a.config.Run.SecretEnv).Hide(o.failure.Text)
 		}
@@ -74,7 +74,7 @@ func (a *attempt) outcome(exit runner.Exit, err error, began time.Time, f *follo
 		o = failed(study.FailLaunch, 0, "%v", err)
 	}
 	if !began.IsZero() {
-		o.seconds = seconds(time.Since(began))
+		o.seconds = study.InSeconds(time.Since(began))
 	}
 	return o
 }
@@ -240,9 +240,6 @@ func graded(s *study.State, v spaces.Values, f *study.Finished) {
 		f.Failure = &study.Failure{Kind: study.FailPruned, Text: part}
 	}
 }
-
-// seconds is d in seconds, to the millisecond.
-func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
 
 // required reports whether a trial must report the metric to succeed.
 func required(m study.Metric) bool { return m.Direction != "" || m.Limited() }

@@ -112,7 +112,7 @@ func (b *readingBox) measure(r parser.Reading, step float64) {
 	if b.last.Metrics == nil {
 		b.last = study.Measurement{Step: step, Metrics: study.Metrics{}}
 		if !b.began.IsZero() {
-			b.last.Seconds = seconds(time.Since(b.began))
+			b.last.Seconds = study.InSeconds(time.Since(b.began))
 		}
 	}
 	b.last.Metrics[name] = r.Value

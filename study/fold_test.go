@@ -206,3 +206,14 @@ func TestFirstOfEqualsAndQueue(t *testing.T) {
 		t.Error("what was enqueued is still there")
 	}
 }
+
+// What a record says that a trial took is what everybody is told, to the last digit.
+func TestSecondsStayAsTheyWere(t *testing.T) {
+	for thousandths := range 5000 {
+		want := float64(thousandths) / 1000
+		took := time.Duration(want * float64(time.Second)) // as the fold has it
+		if got := study.InSeconds(took); got != want {
+			t.Fatalf("%v s became %v", want, got)
+		}
+	}
+}

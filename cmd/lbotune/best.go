@@ -171,7 +171,7 @@ func newSummaryJSON(st *study.State, l layout.Study, f report.Figures) summaryJS
 	several, limited := c.Several(), len(c.AllLimits()) > 0
 	out := summaryJSON{Study: c.Name, ID: st.ID, Dir: string(l), Metric: c.Objective().Name,
 		Direction: string(c.Objective().Direction), Proposed: f.Proposed, Finished: f.Finished,
-		Succeeded: f.Succeeded, Failed: f.Failed, Pruned: f.Pruned, Infeasible: f.Infeasible, Seconds: st.Elapsed.Seconds(),
+		Succeeded: f.Succeeded, Failed: f.Failed, Pruned: f.Pruned, Infeasible: f.Infeasible, Seconds: study.InSeconds(st.Elapsed),
 		Front:       lists.Map(f.Front, func(t *study.Trial) trialJSON { return newTrialJSON(st, l, t) }),
 		Hypervolume: maybe(several, report.Number(f.Hypervolume)),
 		Holds:       f.Holds, Gain: report.GainOf(st), Remarks: st.Remarks(), Recommended: recommended(st)}

@@ -224,7 +224,7 @@ func smokeFailed(s *session.Study, failed int, err error) error {
 }
 
 func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) error {
-	out := smokeJSON{Value: t.Value, Params: t.Values, Seconds: t.Took.Seconds(), Command: commandLine(s.State(), s.Layout(), t), Wrote: s.Wrote()}
+	out := smokeJSON{Value: t.Value, Params: t.Values, Seconds: study.InSeconds(t.Took), Command: commandLine(s.State(), s.Layout(), t), Wrote: s.Wrote()}
 	if n := cfg.Budget.Trials; n > 0 {
 		workers := cfg.Run.SlotCount()
 		rounds := math.Ceil(float64(n) * float64(max(cfg.Run.Repeats, 1)) / float64(workers))
