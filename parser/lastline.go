@@ -29,6 +29,8 @@ func lastNumber(l line, found []occurrence) []occurrence {
 		}
 		if end := thousands(l.text[i:], n.size); end > 0 && bytes.HasSuffix(before, []byte(":")) {
 			n = number{kind: unreadable, size: end} // elsewhere a blank stands between two numbers
+		} else if end := inUnits(l.text[i:], n.size); end > 0 {
+			n = number{kind: unreadable, size: end}
 		}
 		r, size := utf8.DecodeLastRune(before)
 		ahead := trimBlanks(before[:len(before)-size])

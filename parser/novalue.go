@@ -154,7 +154,7 @@ func (m *searched) tooLong(pick string, picked occurrence) (number int, torn boo
 
 // mend says how to come to a number where a token begins like one and is none.
 func (p *Pattern) mend(token string) string {
-	r := p.rule
+	r, joined := p.rule, strings.ReplaceAll(token, " ", "")
 	switch named := r.Metric != "" && r.Dialect == ""; {
 	case strings.ContainsAny(token, ", ") && strings.Trim(token, "0123456789+-., "+minuses) == "":
 		return "numbers need a decimal point and no separators: run the program with LC_ALL=C, or print one plain number"
@@ -162,8 +162,8 @@ func (p *Pattern) mend(token string) string {
 		return "let the program print it as in 1.5e-3"
 	case r.Regex != "":
 		return `let the group capture the number and nothing else, as ([-+.\w]+) does`
-	case named && withUnit.MatchString(token):
-		return unitHint(r.Metric, withUnit.FindStringSubmatch(token)[1])
+	case named && withUnit.MatchString(joined):
+		return unitHint(r.Metric, withUnit.FindStringSubmatch(joined)[1])
 	case named:
 		return `if a part of it is the value, find it by regex, with a group around that part`
 	case r.JSON != "" && strings.HasPrefix(token, "a list"):

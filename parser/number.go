@@ -85,7 +85,7 @@ func scanValue(text []byte, mode numberMode) number {
 		return n
 	}
 	rest := bytes.TrimLeft(text[skipDeviation(text, n.size):], " \t)]")
-	end := thousands(text, n.size)
+	end := max(thousands(text, n.size), inUnits(text, n.size))
 	if len(rest) > 0 && (rest[0] >= utf8.RuneSelf || strings.IndexByte("xX*1-=", rest[0]) >= 0) { // for speed
 		if more := moreRE.Find(rest); more != nil {
 			end = len(text) - len(rest) + len(more)
@@ -113,6 +113,20 @@ func thousands(text []byte, size int) int {
 	}
 	return 0
 }
+
+// inUnits gives the end of a time in several units at the start of text, as in "1 min 30 s", 0 if it is none; size is
+// that of its first number.
+func inUnits(text []byte, size int) int {
+	if size+1 >= len(text) || text[size] != ' ' || strings.IndexByte("dhm", text[size+1]) < 0 { // for speed
+		return 0
+	}
+	if more := unitsRE.Find(text[size:]); more != nil {
+		return size + len(more)
+	}
+	return 0
+}
+
+var unitsRE = regexp.MustCompile(`^ (?:d|days?|h|hrs?|hours?|min|mins|minutes?),? (?:and )?\d[\d.]* ?(?:h|hrs?|hours?|m|min|mins|minutes?|s|secs?|seconds?)\b`)
 
 var groupsRE = regexp.MustCompile(`^` + signRE + `[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?`)
 

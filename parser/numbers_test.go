@@ -118,7 +118,7 @@ func TestValuesAllWays(t *testing.T) {
 		{"behind a blank", parser.Rule{Metric: "loss"}, "loss 7\nloss %s\n"},
 		{"last number", parser.Rule{LastNumber: true}, "7\nloss: %s\n"},
 	}
-	const behindBlank, last = 5, 6
+	const betweenCommas, behindBlank, last = 3, 5, 6
 	for _, c := range []struct {
 		text   string
 		want   float64
@@ -136,6 +136,12 @@ func TestValuesAllWays(t *testing.T) {
 		{"\u20131 234 567", none, nil},
 		{"1\u00a0234.5", none, nil},
 		{"1\u202f234.5", none, nil},
+		{"1 min 30 s", none, nil},
+		{"2 hours, 3 minutes", none, map[int]float64{betweenCommas: 7}},
+		{"1 h 2.5 min (total)", none, nil},
+		{"1 minute and 30 seconds", none, nil},
+		{"1.5 min", 1.5, nil},
+		{"12.5 s of 30 s", 12.5, map[int]float64{last: 30}},
 		{"0.6 -> 0.4", none, map[int]float64{last: 0.4}},
 		{"0.6 --> 0.4", none, map[int]float64{last: 0.4}},
 		{"0.6 → 0.4", none, map[int]float64{last: 0.4}},
@@ -180,6 +186,7 @@ func TestHintsForValues(t *testing.T) {
 	)
 	for text, want := range map[string]string{
 		"1.5 x 10^-3": power, "1.5×10⁻³": power, "1 234.5": separators, "\u22121 234.5": separators, "1\u202f234.5": separators,
+		"1 min 30 s": "it has units: let the program print one plain number, such as seconds (in bash TIMEFORMAT=%R)",
 		"0.6 -> 0.4": "if a part of it is the value, find it by regex, with a group around that part",
 	} {
 		t.Run(text, func(t *testing.T) {
