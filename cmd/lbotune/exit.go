@@ -52,7 +52,7 @@ func cannotWrite(err error) bool {
 	var spawn *runner.SpawnError
 	var path *fs.PathError
 	return anyOf(isA[*journal.WriteError], isA[*door.Refusal], isA[*session.ReadError],
-		is(errNoPlace), is(errGone), is(syscall.ENOTDIR), is(syscall.ENOSPC))(err) ||
+		is(errNoPlace), is(errGone), is(syscall.ENOTDIR), is(syscall.ENOSPC), is(syscall.EROFS))(err) ||
 		errors.As(err, &spawn) && spawn.Disk || errors.As(err, &path) && path.Op == "write"
 }
 

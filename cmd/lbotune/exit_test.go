@@ -21,6 +21,7 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{fmt.Errorf("open journal: %w", &os.PathError{Op: "lstat", Path: "s.study", Err: syscall.EACCES}), 2},
 		{&marked{fmt.Errorf("attempt s/1/1: %w", &runner.SpawnError{Op: "start /bin/sh", Err: syscall.EACCES}), errShown}, 1},
+		{fmt.Errorf("ask the study to stop: %w", &os.PathError{Op: "open", Path: "stop", Err: syscall.EROFS}), 74},
 		{fmt.Errorf("best: %w", &os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}), 74},
 	} {
 		t.Run(fmt.Sprint(test.want), func(t *testing.T) {

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"regexp"
@@ -86,6 +87,9 @@ func (d *Program) TakeMetric(outputs ...Output) bool {
 
 // candidates weighs what an output has, and names it with its values, the first of it.
 func candidates(text []byte, argv []string) (all []chosen, names string) {
+	if bytes.IndexByte(text, 0) >= 0 {
+		return nil, "" // it is no text
+	}
 	lines := strings.Split(string(text), "\n")
 	var list []string
 	for _, c := range parser.Candidates(text) {

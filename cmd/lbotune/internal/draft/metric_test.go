@@ -60,3 +60,11 @@ func TestDraftTakesTheMetric(t *testing.T) {
 		t.Errorf("found %+v where there is nothing", d.Rule)
 	}
 }
+
+// What is no text, as a compressed file, holds no metric, whatever its bytes look like.
+func TestDraftTakesNothingFromBytes(t *testing.T) {
+	var d draft.Program
+	if d.TakeMetric(draft.Output{Text: []byte("\x1f\x8b\x08\x00\x00\xfe{ 5\nloss 3\n")}) {
+		t.Errorf("found %+v", d.Rule)
+	}
+}
