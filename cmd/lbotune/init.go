@@ -106,17 +106,24 @@ func (o *inlineOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.saveSpec, "save-spec", "", "also write the study to a spec `FILE`")
 }
 
-// given reports whether the command line describes a study by itself.
-func (o *inlineOptions) given(cmd *cobra.Command) bool {
-	of := []string{"param", "metric", "minimize", "maximize", "name", "timeout", "save-spec"}
-	return cmd.ArgsLenAtDash() >= 0 || slices.ContainsFunc(of, cmd.Flags().Changed)
+// given is what of the command line describes a study by itself, empty if nothing does.
+func (o *inlineOptions) given(cmd *cobra.Command) string {
+	for _, flag := range []string{"param", "metric", "minimize", "maximize", "name", "timeout", "save-spec"} {
+		if cmd.Flags().Changed(flag) {
+			return "--" + flag
+		}
+	}
+	if cmd.ArgsLenAtDash() >= 0 {
+		return "--"
+	}
+	return ""
 }
 
 // config makes the study that the flags describe, by way of a spec, so that
 // both have one meaning. It also settles where the study is kept.
 func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []string) (*study.Config, error) {
 	if dash := cmd.ArgsLenAtDash(); dash > 0 || dash < 0 && len(args) > 0 {
-		return nil, hinted(usagef("found %q beside flags that describe a study", args[0]), "write the command after --, or put everything into a spec")
+		return nil, hinted(usagef("found %q beside %s, which is for a study without a spec", args[0], o.given(cmd)), "write the command after --, or put everything into a spec")
 	}
 	unset := func(name string) bool { return !cmd.Flags().Changed(name) }
 	if given := slices.DeleteFunc([]string{"metric", "minimize", "maximize"}, unset); len(given) > 1 {
