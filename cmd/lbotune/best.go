@@ -335,7 +335,7 @@ func describeBest(g *global, st *study.State, l layout.Study, f report.Figures) 
 	if c := st.Closed; c != nil && c.Why == "regret" {
 		s.add("left:", "%s", oneLine(c.Detail))
 	}
-	s.when(!b.Hand, "output:", "%s", oneLine(outputFile(l, b)))
+	s.when(!b.Hand, "output:", "%s", shownFile(l, outputFile(l, b)))
 	s.add("command:", "%s", printable(commandLine(st, l, b)))
 	if len(st.Config.Files) > 0 {
 		s.when(directoryGone(st, l, b), "", "its directory is gone: lbotune show %s %d --files DIR writes its files",

@@ -221,7 +221,7 @@ func printTrial(g *global, st *study.State, l layout.Study, t *study.Trial) erro
 	}
 	s.when(j.Command != "", "command", "%s", printable(j.Command))
 	s.when(directoryGone(st, l, t), "", "its directory is gone: to run the values again, enqueue them")
-	s.when(j.Output != "", "output", "%s", oneLine(j.Output))
+	s.when(j.Output != "", "output", "%s", shownFile(l, j.Output))
 	return g.print("%s", s.String())
 }
 
@@ -330,6 +330,12 @@ func sideMetrics(c *study.Config, t *study.Trial, number func(float64) string) [
 		out = append(out, oneLine(m.Name)+" = "+text+limit)
 	}
 	return out
+}
+
+// shownFile names a file of a study, and says so if it is there no more.
+func shownFile(l layout.Study, path string) string {
+	_, err := l.Stat(path)
+	return oneLine(path) + when(errors.Is(err, fs.ErrNotExist), ", which is gone")
 }
 
 func outputFile(l layout.Study, t *study.Trial) string {
