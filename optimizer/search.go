@@ -26,7 +26,8 @@ const (
 	candidates      = 500 // points at which a search first looks
 	parents         = 5   // the best points, of which perturbations are looked at
 	climbIterations = 40
-	discreteSweeps  = 4 // rounds of the search over levels
+	enoughGain      = 1e-5 // relative: a climb of several models ends after two steps that gain less
+	discreteSweeps  = 4    // rounds of the search over levels
 )
 
 // found is an end point of a search.
@@ -77,8 +78,12 @@ func evaluate(ctx context.Context, f *score, points [][]float64) []float64 {
 
 // candidates draws the points at which a search first looks.
 func (a *ask) candidates(r region, rng *rand.Rand) [][]float64 {
-	points := make([][]float64, 0, candidates)
-	for k := range candidates {
+	n := candidates
+	if len(a.lbo.parts) == exactObjectives && len(a.past.y) > exactLimit { // a point takes longest, and much is known
+		n /= 2
+	}
+	points := make([][]float64, 0, n)
+	for k := range n {
 		switch {
 		case r.base != nil:
 			points = append(points, a.inBox(r, rng))
@@ -187,8 +192,11 @@ func (a *ask) ascend(f maximize.Func, r region, start []float64) found {
 	for _, j := range a.dom.free(start) {
 		lo[j], up[j] = r.lo[j], r.up[j]
 	}
-	m := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations, Scale: a.view.scales})
-	result := m.Maximize(a.ctx, f, start)
+	set := maximize.Settings{MaxIterations: climbIterations, Scale: a.view.scales}
+	if a.lbo.parts != nil || a.view.limits != nil { // each step asks several models
+		set.ValueTol = enoughGain
+	}
+	result := maximize.New(lo, up, set).Maximize(a.ctx, f, start)
 	p := a.dom.snap(result.X)
 	if a.dom.plain {
 		return found{p, result.F}
