@@ -134,8 +134,10 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 func (f *volumeScore) fronts(a *ask, limits *limits) (all [][]float64, front []int) {
 	var rows []int
 	var held [][]float64
+	m := len(f.views)
+	room := make([]float64, m*len(a.past.x))
 	for i, x := range a.past.x {
-		z := make([]float64, len(f.views))
+		z := room[m*i : m*(i+1) : m*(i+1)]
 		for j, v := range f.views {
 			if z[j] = v.surrogate.z[i]; v.surrogate.noisy() {
 				z[j] = v.surrogate.model.Predictor().Mean(x)

@@ -26,15 +26,16 @@ type volumeScore struct {
 	parts []*gp.Predictor
 	ref   []float64
 	boxes []pareto.Box
-	sides [][][]piece // of each box: by objective
+	sides []piece // of all boxes: by objective, piece by piece
+	ends  []int   // of the pieces, by box and objective
 
 	order  []int // of the boxes, such that neighbours make blocks
 	single peaks // of the boxes in that order
 	blocks peaks // of each blockSize of them
 
 	logs []float64
-	kept []int                 // the boxes that count
-	each [][]acquisition.Value // of each box: by objective
+	kept []int               // the boxes that count
+	each []acquisition.Value // of the boxes, by objective
 	dmu  [][]float64
 	dsd  [][]float64
 }
@@ -50,15 +51,15 @@ func (f *volumeScore) tile(points [][]float64) {
 	}
 	f.order = inBlocks(f.boxes)
 	n, m := len(f.boxes), len(best)
-	f.logs, f.each = make([]float64, n), slices.Collect(slices.Chunk(make([]acquisition.Value, n*m), m))
-	f.sides = slices.Collect(slices.Chunk(make([][]piece, n*m), m))
-	pieces, worth := make([]piece, 0, n*m), make([]float64, n)
+	f.logs, f.each = make([]float64, n), make([]acquisition.Value, n*m)
+	f.sides, f.ends = make([]piece, 0, n*m), make([]int, 0, n*m)
+	worth := make([]float64, n)
 	for k, b := range f.boxes {
 		for j := range best {
-			from := len(pieces)
-			pieces = secants(pieces, &f.warps[j], b.Low[j], b.Up[j], best[j])
-			f.sides[k][j] = pieces[from:]
-			worth[k] += slices.MaxFunc(pieces[from:], func(p, q piece) int { return cmp.Compare(p.slope, q.slope) }).slope
+			from := len(f.sides)
+			f.sides = secants(f.sides, &f.warps[j], b.Low[j], b.Up[j], best[j])
+			f.ends = append(f.ends, len(f.sides))
+			worth[k] += slices.MaxFunc(f.sides[from:], func(p, q piece) int { return cmp.Compare(p.slope, q.slope) }).slope
 		}
 	}
 	f.single.worth = pick(worth, f.order)
@@ -120,9 +121,13 @@ func secants(out []piece, w *warp.Warp, low, up, best float64) []piece {
 	return out
 }
 
-// gain is the logarithm of the expected gain of side j of box k, and its derivatives.
-func (f *volumeScore) gain(k, j int, mu, sigma float64) (sum acquisition.Value) {
-	for i, p := range f.sides[k][j] {
+// gain is the logarithm of the expected gain of a side, by box and objective, and its derivatives.
+func (f *volumeScore) gain(side int, mu, sigma float64) (sum acquisition.Value) {
+	from := 0
+	if side > 0 {
+		from = f.ends[side-1]
+	}
+	for i, p := range f.sides[from:f.ends[side]] {
 		v := acquisition.LogCEI(mu, sigma, p.low, math.Inf(-1), p.up)
 		if v.F += p.slope; i == 0 {
 			sum = v
@@ -216,8 +221,9 @@ func (f *volumeScore) value(mu, sigma, grad []float64) float64 {
 	exact := func(k int) {
 		f.logs[k] = 0
 		for j := range mu {
-			f.each[k][j] = f.gain(k, j, mu[j], sigma[j])
-			f.logs[k] += f.each[k][j].F
+			side := k*len(mu) + j
+			f.each[side] = f.gain(side, mu[j], sigma[j])
+			f.logs[k] += f.each[side].F
 		}
 		top = math.Max(top, f.logs[k])
 	}
@@ -248,8 +254,9 @@ func (f *volumeScore) value(mu, sigma, grad []float64) float64 {
 			var dMu, dSigma float64
 			for _, k := range f.kept {
 				w := f.logs[k]
-				dMu += w / sum * f.each[k][j].Mu
-				dSigma += w / sum * f.each[k][j].Sigma
+				v := &f.each[k*len(mu)+j]
+				dMu += w / sum * v.Mu
+				dSigma += w / sum * v.Sigma
 			}
 			for i := range grad {
 				grad[i] += dMu*f.dmu[j][i] + dSigma*f.dsd[j][i]

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/pareto"
-	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
 	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
@@ -105,10 +104,6 @@ func TestVolumeScoreLeavesOutWhatAddsNothing(t *testing.T) {
 			f.dmu[j][j], f.dsd[j][3+j] = 1, 1 // so that the gradient has the derivatives by each
 		}
 		f.tile(points)
-		f.logs = make([]float64, len(f.boxes))
-		for range f.boxes {
-			f.each = append(f.each, make([]acquisition.Value, 3))
-		}
 		left := 0
 		for range 300 {
 			mu, sigma, grad, want := make([]float64, 3), make([]float64, 3), make([]float64, 6), make([]float64, 6)
@@ -120,7 +115,7 @@ func TestVolumeScoreLeavesOutWhatAddsNothing(t *testing.T) {
 			logs, top, total := make([]float64, len(f.boxes)), math.Inf(-1), 0.0
 			for k := range f.boxes {
 				for j := range mu {
-					logs[k] += f.gain(k, j, mu[j], sigma[j]).F
+					logs[k] += f.gain(3*k+j, mu[j], sigma[j]).F
 				}
 				top = math.Max(top, logs[k])
 			}
@@ -129,7 +124,7 @@ func TestVolumeScoreLeavesOutWhatAddsNothing(t *testing.T) {
 			}
 			for k := range f.boxes {
 				for j := range mu {
-					v := f.gain(k, j, mu[j], sigma[j])
+					v := f.gain(3*k+j, mu[j], sigma[j])
 					want[j] += math.Exp(logs[k]-top) / total * v.Mu
 					want[3+j] += math.Exp(logs[k]-top) / total * v.Sigma
 				}
