@@ -258,10 +258,39 @@ func medianMAD(v []float64) (median, mad float64) {
 
 // Median returns the median of at least one value.
 func Median(v []float64) float64 {
-	s := slices.Sorted(slices.Values(v))
-	n := len(s)
-	if n%2 == 1 {
-		return s[n/2]
+	s := slices.Clone(v)
+	half := len(s) / 2
+	up := nth(s, half)
+	if len(s)%2 == 1 {
+		return up
 	}
-	return s[n/2-1]/2 + s[n/2]/2
+	return slices.Max(s[:half])/2 + up/2
+}
+
+// nth returns the element that would be at place k if s were sorted, puts it there, and none that is
+// larger before it (Hoare, Algorithm 65: find, 1961).
+func nth(s []float64, k int) float64 {
+	for low, high := 0, len(s)-1; low < high; {
+		pivot, i, j := s[low+(high-low)/2], low, high
+		for i <= j {
+			for s[i] < pivot {
+				i++
+			}
+			for pivot < s[j] {
+				j--
+			}
+			if i <= j {
+				s[i], s[j] = s[j], s[i]
+				i++
+				j--
+			}
+		}
+		if j < k {
+			low = i
+		}
+		if k < i {
+			high = j
+		}
+	}
+	return s[k]
 }
