@@ -7,7 +7,9 @@ import (
 
 	"github.com/lbotune/lbotune/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/maximize"
 	"github.com/lbotune/lbotune/optimizer/internal/warp"
+	"github.com/lbotune/lbotune/spaces"
 )
 
 // The score is the logarithm of the mean gain over draws from the posteriors, and its
@@ -183,3 +185,61 @@ func TestVolumeScoreOfManyPoints(t *testing.T) {
 		}
 	}
 }
+
+// A climb that asks several models ends where a step gains nothing worth having, not with the last digit.
+func TestClimbsOfSeveralModelsEnd(t *testing.T) {
+	for name, observed := range map[string]func(sum, square float64) Observation{
+		"objectives": func(sum, square float64) Observation {
+			return Observation{Values: []float64{-sum, -square, sum * square}}
+		},
+		"limits": func(sum, square float64) Observation {
+			return Observation{Values: []float64{-square}, Constraints: []float64{sum - 1, 0.3 - sum}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLBO(newHistory(floatsOf(t, 3), 1), Settings{}.Resolved(3))
+			rng := rand.New(rand.NewPCG(3, 4))
+			for trial := 1; trial <= 40; trial++ {
+				x := spaces.Point{rng.Float64(), rng.Float64(), rng.Float64()}
+				o := observed(x[0]+x[1], (x[0]-x[1])*(x[0]-x[1])+x[2])
+				o.Trial, o.Proposal.Point, o.Status = trial, x, Succeeded
+				if err := l.Tell(o); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a, err := l.newAsk(t.Context(), Query{Trial: 41})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var s *score
+			if l.parts != nil {
+				f, looked := a.lookAtAll()
+				s, err = a.score(f), looked
+			} else if err = a.look(); err == nil {
+				s, err = a.globalScore()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked := &askedFor{}
+			s.factors = append(s.factors, asked)
+			if a.search(s, wholeCube(3), rng); asked.gradients > 18*maximize.Starts {
+				t.Errorf("%d climbs asked for %d gradients", maximize.Starts, asked.gradients)
+			}
+		})
+	}
+}
+
+// askedFor is a factor of 1 that counts gradients.
+type askedFor struct{ gradients int }
+
+func (f *askedFor) addLog(_, grad []float64) float64 {
+	if grad != nil {
+		f.gradients++
+	}
+	return 0
+}
+
+func (f *askedFor) logs(xs [][]float64) []float64 { return make([]float64, len(xs)) }
+
+func (f *askedFor) ahead([][]float64) {}

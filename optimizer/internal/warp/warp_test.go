@@ -286,3 +286,22 @@ func TestChoosePassesOverWhatFails(t *testing.T) {
 		t.Errorf("error %v does not tell the cause", err)
 	}
 }
+
+// The median is that of the sorted values, whatever their order and however many are equal.
+func TestMedianIsThatOfSortedValues(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		v := make([]float64, 1+rng.IntN(40))
+		for i, few := 0, 1+rng.IntN(30); i < len(v); i++ {
+			v[i] = float64(rng.IntN(few)) - 5
+		}
+		before, s := slices.Clone(v), slices.Sorted(slices.Values(v))
+		want := s[len(s)/2]
+		if len(s)%2 == 0 {
+			want = s[len(s)/2-1]/2 + want/2
+		}
+		if got := warp.Median(v); got != want || !slices.Equal(v, before) {
+			t.Fatalf("the median of %v is %v, want %v", before, got, want)
+		}
+	}
+}
