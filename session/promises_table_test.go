@@ -298,7 +298,7 @@ var settings = []setting{
 		cells: simulated(cells{interval: apart})},
 	{name: "changed ranges", draw: befalls("narrow", "widen"),
 		cells: simulated(cells{blame: unproven, interval: uncounted})},
-	{name: "ask and tell, drive", draw: befalls("ask", "tell", "try", "beside"),
+	{name: "ask and tell, drive", draw: befalls("ask", "tell", "try", "beside", "drive", "drive", "driveKill", "drivePower", "driveFault"),
 		cells: simulated(cells{value: "test: session/ask_test.go TestTellMetrics", blame: apart, left: apart, interval: apart})},
 	{name: "stop, resume", draw: befalls("stop1", "stop2", "stop3", "leave"),
 		cells: simulated(cells{left: "test: bench/torture/tree_test.go TestLeftovers", interval: apart})},

@@ -93,7 +93,7 @@ func TestPromises(t *testing.T) {
 // mustHappen is what the promises are about; studies in which it never happens show nothing.
 var mustHappen = []string{"a failure was taken back", "a range was changed", "a request was fulfilled", "a secret was hidden", "a trial was confirmed", "a trial was continued",
 	"a trial was excluded", "a trial was handed out", "a value was enqueued", "an attempt was interrupted", "an attempt was lost", "ended by a certificate",
-	"something earlier was read", "stopped at a limit", "stopped early", "stopped since it cannot be the best", "the disk was full",
+	"something earlier was read", "what was reported has ended a trial", "what was reported was broken off", "stopped at a limit", "stopped early", "stopped since it cannot be the best", "the disk was full",
 	"with a best that holds limits which others break", "with a safety limit"}
 
 // promisesBase makes what drawn studies need, and returns the directory in which they lie.

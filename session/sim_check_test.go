@@ -64,6 +64,7 @@ func (s *simulation) check() {
 		return
 	}
 	s.state = st
+	s.keptReadings(st, "in the end")
 	for attempt, result := range s.reported {
 		if m.ends[attempt] != result {
 			s.fault("%s was reported as %s, and the journal has %q", attempt, result, m.ends[attempt])
@@ -79,13 +80,13 @@ func (s *simulation) check() {
 	} else if m.closed.Why == study.EndTrials && (len(st.Order) < m.config.Budget.Trials || len(st.Order) > m.config.Budget.Trials && !s.plan.has("respec", "steer")) {
 		s.fault("%d trials are finished; the budget is %d", len(st.Order), m.config.Budget.Trials)
 	}
-	if left := st.Unconfirmed(); m.closed != nil && len(left) > 0 && !s.plan.has("exclude", "steer") && !slices.Contains([]study.Ending{study.EndUnsafe, study.Ending("time"), study.EndGuard}, m.closed.Why) {
+	if left := st.Unconfirmed(); m.closed != nil && len(left) > 0 && !allByHand(st) && !s.plan.has("exclude", "steer") && !slices.Contains([]study.Ending{study.EndUnsafe, study.Ending("time"), study.EndGuard}, m.closed.Why) {
 		s.fault("the study has come to its end, and %d of the best are not confirmed: trial %d", len(left), left[0].Number)
 	}
 	if hard := m.config.Budget.TimeHard; hard > 0 && st.Elapsed > max(time.Duration(hard), m.ran)+time.Second {
 		s.fault("the study has run for %v; its hard limit is %v", st.Elapsed, hard)
 	}
-	if !s.plan.has("power", "powerAtOp", "shutdown") && strings.Contains(string(text), `"kind":"lost"`) {
+	if !s.plan.has("power", "powerAtOp", "drivePower", "shutdown") && strings.Contains(string(text), `"kind":"lost"`) {
 		s.fault("an attempt is called lost, and nothing was lost")
 	}
 	replayed, err := session.Replay(context.Background(), s.dir, s.plan.optimizer())
@@ -95,6 +96,11 @@ func (s *simulation) check() {
 	if s.plan.sheet != nil {
 		s.promised(st, string(text))
 	}
+}
+
+// allByHand reports whether lbotune has run no trial, so that it confirms none.
+func allByHand(st *study.State) bool {
+	return !slices.ContainsFunc(st.Trials, func(t *study.Trial) bool { return !t.Hand || len(t.Confirms) > 0 })
 }
 
 // inTime checks that no trial is proposed once the study's time is over.
@@ -123,7 +129,7 @@ func (m *simModel) record(before *study.State, e study.Event) {
 			m.closed = nil
 			break
 		}
-		if m.closed != nil && m.closed.Why != study.EndGuard && !m.opened {
+		if m.closed != nil && m.closed.Why != study.EndGuard && !m.opened && !m.elsewhere(e) {
 			m.fault("%T after the study was closed", e)
 		}
 	}
@@ -150,7 +156,7 @@ func (m *simModel) record(before *study.State, e study.Event) {
 	case study.Proposed:
 		m.proposed(e)
 	case study.Cut:
-		if t := m.trial(e.Trial); t != nil {
+		if t := m.trial(e.Trial); t != nil && !t.hand {
 			t.cut = &e
 		}
 	case study.Ended:
@@ -195,6 +201,23 @@ func (m *simModel) record(before *study.State, e study.Event) {
 		}
 		m.closed, m.opened = &e, false
 	}
+}
+
+// elsewhere says whether an event is about a trial that somebody else runs: of that there may be something to
+// report at any time.
+func (m *simModel) elsewhere(e study.Event) bool {
+	n := 0
+	switch e := e.(type) {
+	case study.Readings:
+		n = e.Trial
+	case study.Measured:
+		n = e.Trial
+	case study.Cut:
+		n = e.Trial
+	case study.Ended:
+		n = e.Trial
+	}
+	return n > 0 && n <= len(m.trials) && m.trials[n-1].hand
 }
 
 // overdue reports whether the study was closed by its hard limit of time, which alone may leave

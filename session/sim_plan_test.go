@@ -104,7 +104,25 @@ func newSimPlan(seed uint64) *simPlan {
 		p.steps = append(p.steps, simStep{kind: simKinds[rng.IntN(len(simKinds))],
 			at: time.Duration(rng.Int64N(int64(15 * time.Second))), n: 1 + rng.IntN(40), pick: rng.Uint64()})
 	}
+	p.driven()
 	return p
+}
+
+// driven has every third study driven by a program now and then, which reports its readings. It draws from numbers
+// of its own: all else that a seed stands for stays.
+func (p *simPlan) driven() {
+	rng := rand.New(rand.NewPCG(p.seed, 3))
+	if rng.IntN(3) > 0 || slices.Contains(formerFaults, p.seed) {
+		return
+	}
+	if p.config.Prune == nil {
+		p.config.Prune = []*study.Prune{nil, {Method: "median", MinTrials: 1}, {Method: "patience", Patience: 2},
+			{Method: "asha", MinResource: 1, Reduction: 2}}[rng.IntN(4)]
+	}
+	for range 1 + rng.IntN(3) {
+		step := simStep{kind: driveKinds[rng.IntN(len(driveKinds))], n: 1 + rng.IntN(60), pick: rng.Uint64()}
+		p.steps = slices.Insert(p.steps, rng.IntN(len(p.steps)+1), step)
+	}
 }
 
 // has reports whether one of the steps is of one of the kinds.
@@ -137,7 +155,7 @@ func (p *simPlan) repeatable() bool {
 		return false
 	}
 	return p.config.Run.Workers == 1 && !p.moody && p.config.Budget.Limit() == 0 && p.config.Budget.WorkerTime == 0 &&
-		!p.has("enqueue", "exclude", "include", "more", "workers", "ask", "tell", "try", "narrow", "widen", "steer", "rerun", "respec", "beside")
+		!p.has("enqueue", "exclude", "include", "more", "workers", "ask", "tell", "try", "narrow", "widen", "steer", "rerun", "respec", "beside") && !p.drives()
 }
 
 // simpler returns plans that are a bit simpler.

@@ -50,6 +50,7 @@ func (m *simModel) certain(before *study.State, e study.Event) {
 		r := m.machine.runs[layout.Study(m.dir).Attempt(layout.AttemptID{Trial: e.Trial, Attempt: e.Attempt})]
 		m.plan.tally.add("stopped early")
 		switch {
+		case before.Trials[e.Trial-1].Hand: // the program that runs it knows better
 		case r == nil:
 			m.fault("attempt %d.%d is cut and never ran", e.Trial, e.Attempt)
 		case e.Metric != "":
@@ -69,7 +70,7 @@ func (m *simModel) certain(before *study.State, e study.Event) {
 		}
 	case study.Closed:
 		// What is excluded later leads to no more confirmations.
-		if left := len(before.Unconfirmed()); e.Why != study.EndUnsafe && e.Why != study.Ending("time") && left > 0 {
+		if left := len(before.Unconfirmed()); !allByHand(before) && e.Why != study.EndUnsafe && e.Why != study.Ending("time") && left > 0 {
 			m.fault("the study has ended, %s, and %d of the best are not confirmed", e.Detail, left)
 		}
 		if e.Why != "gap" {
@@ -262,7 +263,7 @@ func (s *simulation) nothingLeft(st *study.State) {
 		}
 	}
 	best := st.Best()
-	if st.Config.Run.Keep == 0 || best == nil || best.Hand || s.plan.has("exclude", "include", "ask", "tell", "try", "beside", "narrow", "widen", "steer", "respec") {
+	if st.Config.Run.Keep == 0 || best == nil || best.Hand || s.plan.has("exclude", "include", "ask", "tell", "try", "beside", "narrow", "widen", "steer", "respec") || s.plan.drives() {
 		return
 	}
 	if !there[fmt.Sprintf("%06d", best.Number)] {
@@ -306,7 +307,7 @@ func (s *simulation) hooksRanOnce(st *study.State) {
 			s.fault("the hook of trial %d has run %d times; it has finished %d times", t.Number, n, ends)
 		}
 	}
-	if said, _ := os.ReadFile(filepath.Join(s.dir, "hooks.log")); strings.Contains(string(said), "gone") && !s.plan.has("ask", "tell", "try", "beside") {
+	if said, _ := os.ReadFile(filepath.Join(s.dir, "hooks.log")); strings.Contains(string(said), "gone") && !s.plan.has("ask", "tell", "try", "beside") && !s.plan.drives() {
 		s.fault("a hook has found no directory of its trial")
 	}
 }

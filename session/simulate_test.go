@@ -128,7 +128,7 @@ func simulate(t *testing.T, base string, p *simPlan) (faults []string) {
 		}
 		defer os.RemoveAll(dir)
 		s := &simulation{plan: p, dir: filepath.Join(dir, "s"), disk: faultfs.New(),
-			machine: &machine{plan: p, runs: map[string]*simRun{}}, reported: map[string]string{}, rerun: map[int]bool{}, ends: map[int]int{}}
+			machine: &machine{plan: p, runs: map[string]*simRun{}}, reported: map[string]string{}, rerun: map[int]bool{}, ends: map[int]int{}, courses: map[int]*simCourse{}}
 		synctest.Test(t, func(*testing.T) { s.run() })
 		return s
 	}
@@ -159,6 +159,9 @@ type simulation struct {
 	ends     map[int]int     // how often trials have finished
 	former   *study.Config   // what the spec said before it was changed
 
+	processes int                // of programs that run trials themselves
+	courses   map[int]*simCourse // what they have reported, by trial
+
 	mu       sync.Mutex
 	reported map[string]string // results that were shown, by attempt
 }
@@ -177,6 +180,8 @@ func (s *simulation) run() {
 		switch step.kind {
 		case "enqueue", "exclude", "include", "note", "ask", "try", "tell", "rerun":
 			s.edit(step)
+		case "drive", "driveKill", "drivePower", "driveFault":
+			s.drive(&c, step)
 		case "more":
 			c.Budget.Trials += 1 + step.n%3
 		case "narrow", "widen":
@@ -197,7 +202,7 @@ func (s *simulation) run() {
 	}
 	// A result that is awaited, or a person who must start it again, takes another session.
 	for range 4 {
-		s.edit(simStep{kind: "tell"})
+		s.edit(simStep{kind: "tellAll"})
 		s.session(&c, simStep{kind: "calm"})
 	}
 	s.machine.powerCut()
@@ -276,8 +281,12 @@ func (s *simulation) session(c *study.Config, step simStep) {
 	case "power", "powerAtOp":
 		s.machine.powerCut()
 		s.disk = afterPowerCut(s.disk, step.pick)
+		s.doubt()
 	default:
 		s.disk = s.disk.Kill()
+	}
+	if failed && step.kind == "fault" {
+		s.doubt()
 	}
 	s.judge(err, failed, step)
 }
@@ -358,7 +367,7 @@ func (s *simulation) judge(err error, failed bool, step simStep) {
 		s.machine.mu.Lock()
 		// A setup that a session has left is taken up by the next one, but by none if a person, or a
 		// program that tries trials without it, has ended the study meanwhile.
-		if n := s.machine.living(!s.plan.has("ask", "try")); n > 0 && step.kind != "leave" && step.kind != "kill" && step.kind != "power" {
+		if n := s.machine.living(!s.plan.has("ask", "try") && !s.plan.drives()); n > 0 && step.kind != "leave" && step.kind != "kill" && step.kind != "power" {
 			s.fault("%v: the session ended with %v and has left %d attempts running", step, err, n)
 		}
 		s.machine.mu.Unlock()
@@ -423,12 +432,14 @@ func (s *simulation) edit(step simStep) {
 			if r := s.takenBack(state, step.pick); len(r.Rerun) > 0 {
 				return st.Do(r)
 			}
-		case "tell":
+		case "tell", "tellAll":
 			for _, t := range state.Pending() {
 				if t.Hand {
 					metrics := study.Metrics{state.Config.Objective().Name: float64(step.n)}
 					maps.Copy(metrics, s.plan.told(t))
-					return st.Tell(t.Number, metrics)
+					if err := st.Tell(t.Number, metrics); err != nil || step.kind == "tell" {
+						return err
+					}
 				}
 			}
 		}
