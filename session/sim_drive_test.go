@@ -397,7 +397,8 @@ func (s *simulation) verdict(st *study.State, trial int, c *simCourse, next simR
 	return &study.Cut{}
 }
 
-// teach tells a pruner of all trials but one.
+// teach tells a pruner of all trials but one. What was read of attempts that were broken off it has seen, and
+// forgets: a slope that was steeper than stated stays disproved.
 func (s *simulation) teach(p *pruner.Pruner, st *study.State, but int) {
 	of := func(n int) (c *simCourse, counts bool) { // of an attempt of which all is known
 		t := st.Trials[n-1]
@@ -407,25 +408,28 @@ func (s *simulation) teach(p *pruner.Pruner, st *study.State, but int) {
 		return c, c.attempt == t.NextAttempt() && !t.Done() || c.attempt == t.Attempt && t.Done()
 	}
 	feed := func(n int) {
-		if c, counts := of(n); counts {
+		c, counts := of(n)
+		if c != nil {
+			p.Forget(n)
+		}
+		if counts {
 			for _, r := range c.judged(&st.Config) {
 				p.Restore(st.Maximized(n, r))
 			}
 		}
 	}
 	for _, w := range st.Watched {
-		n := cmp.Or(w.Reading.Trial, w.Finish, w.Forget)
-		switch c, _ := of(n); {
-		case n == but:
+		switch {
 		case w.Finish > 0:
-			feed(n)
-			p.Finish(n, w.Reading.Value)
+			feed(w.Finish)
+			p.Finish(w.Finish, w.Reading.Value)
 		case w.Forget > 0:
-			p.Forget(n)
-		case c == nil:
+			p.Forget(w.Forget)
+		default:
 			p.Restore(w.Reading)
 		}
 	}
+	p.Forget(but)
 	for _, t := range st.Pending() {
 		if t.Number != but {
 			feed(t.Number)
