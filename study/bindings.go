@@ -83,10 +83,23 @@ var secretRE = regexp.MustCompile(`(?i)(?:^|_)(?:[A-Z]*KEY|[A-Z]*TOKEN|[A-Z]*SEC
 // by hand: in its working directory, with the environment that the spec gives it and
 // its slot. The values of secrets are left for the reader's environment to give.
 func (c *Config) Paste(b *command.Bindings, here string) (string, error) {
-	cmd, err := c.Command.Render(b)
-	if err != nil {
-		return "", err
+	return c.Pasted(here)(b)
+}
+
+// Pasted returns Paste for many trials: the command is parsed once.
+func (c *Config) Pasted(here string) func(*command.Bindings) (string, error) {
+	render := c.Command.Parsed()
+	return func(b *command.Bindings) (string, error) {
+		cmd, err := render(b)
+		if err != nil {
+			return "", err
+		}
+		return c.pasted(cmd, b, here), nil
 	}
+}
+
+// pasted is what Paste returns of a command that is rendered.
+func (c *Config) pasted(cmd command.Command, b *command.Bindings, here string) string {
 	var before []string
 	if c.Run.Cwd != "" || c.Dir != here {
 		before = append(before, "cd "+shell.Word(c.Cwd(b)))
@@ -111,13 +124,13 @@ func (c *Config) Paste(b *command.Bindings, here string) (string, error) {
 		}
 	}
 	if len(before) == 0 {
-		return cmd.String(), nil
+		return cmd.String()
 	}
 	end := ")"
 	if strings.ContainsAny(cmd.Shell, "#\n") {
 		end = "\n)" // it may end with a comment or a here-document
 	}
-	return "(" + strings.Join(before, " && ") + " && " + cmd.String() + end, nil
+	return "(" + strings.Join(before, " && ") + " && " + cmd.String() + end
 }
 
 // ownPlaceholders differ between trials that run at the same time.

@@ -172,7 +172,7 @@ func newSummaryJSON(st *study.State, l layout.Study, f report.Figures) summaryJS
 	out := summaryJSON{Study: c.Name, ID: st.ID, Dir: string(l), Metric: c.Objective().Name,
 		Direction: string(c.Objective().Direction), Proposed: f.Proposed, Finished: f.Finished,
 		Succeeded: f.Succeeded, Failed: f.Failed, Pruned: f.Pruned, Infeasible: f.Infeasible, Seconds: study.InSeconds(st.Elapsed),
-		Front:       lists.Map(f.Front, func(t *study.Trial) trialJSON { return newTrialJSON(st, l, t) }),
+		Front:       lists.Map(f.Front, trialsJSON(st, l)),
 		Hypervolume: maybe(several, report.Number(f.Hypervolume)),
 		Holds:       f.Holds, Gain: report.GainOf(st), Remarks: st.Remarks(), Recommended: recommended(st)}
 	if st.Closed != nil {

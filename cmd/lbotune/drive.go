@@ -335,7 +335,7 @@ func (d *driver) best() driveAnswer {
 	if t == nil {
 		return driveAnswer{}
 	}
-	shown := func(t *study.Trial) trialJSON { return newTrialJSON(d.State(), d.Layout(), t) }
+	shown := trialsJSON(d.State(), d.Layout())
 	a, j := d.handed(t), shown(t)
 	a.Value, a.Feasible, a.Broken = &t.Value, j.Feasible, j.Broken
 	if d.State().Config.Several() {

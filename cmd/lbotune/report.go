@@ -151,8 +151,9 @@ func sourceOf(st *study.State, l layout.Study, before bool) (report.Source, erro
 	running, err := journal.InUse(l.Journal())
 	running = running || before && st.Closed == nil
 	hidden := secrets.Of(st.Config.Run.SecretEnv)
+	line := commandLines(st, l)
 	return report.Source{State: st, Dir: string(l), Running: running,
-		Command: func(t *study.Trial) string { return hidden.Hide(commandLine(st, l, t)) },
+		Command: func(t *study.Trial) string { return hidden.Hide(line(t)) },
 		Output: func(t *study.Trial) string {
 			dir := l.Attempt(layout.AttemptID{Trial: t.Number, Attempt: max(t.Attempt, 1)})
 			_, text := endOfOutput(l, dir, &st.Config, 2<<10, runner.StderrName, runner.StdoutName)
@@ -298,7 +299,8 @@ go on.`)
 		write := map[string]func(io.Writer) error{
 			"csv": func(w io.Writer) error { return writeCSV(w, st) },
 			"jsonl": func(w io.Writer) error {
-				return printLines(w, st.Trials, func(t *study.Trial) any { return shownJSON{newTrialJSON(st, l, t), t.Measurements} })
+				of := trialsJSON(st, l)
+				return printLines(w, st.Trials, func(t *study.Trial) any { return shownJSON{of(t), t.Measurements} })
 			},
 			"optuna": st.WriteOptuna,
 		}[cmp.Or(format, either(g.json, "jsonl", "csv"))]

@@ -12,11 +12,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
@@ -50,7 +52,8 @@ func foremost(st *study.State) []*study.Trial {
 
 func printTrials(g *global, st *study.State, l layout.Study, list []*study.Trial) error {
 	if g.json {
-		return printLines(g.out, list, func(t *study.Trial) any { return newTrialJSON(st, l, t) })
+		of := trialsJSON(st, l)
+		return printLines(g.out, list, func(t *study.Trial) any { return of(t) })
 	}
 	columns, _, _ := sizeOf(g.out)
 	return g.print("%s", tableText(trialsTable(st, l, list), columns))
@@ -281,11 +284,21 @@ type trialJSON struct {
 }
 
 func newTrialJSON(st *study.State, l layout.Study, t *study.Trial) trialJSON {
+	return trialsJSON(st, l)(t)
+}
+
+// trialsJSON returns newTrialJSON for many trials, see commandLines.
+func trialsJSON(st *study.State, l layout.Study) func(*study.Trial) trialJSON {
+	line := commandLines(st, l)
+	return func(t *study.Trial) trialJSON { return trialOf(st, l, t, line(t)) }
+}
+
+func trialOf(st *study.State, l layout.Study, t *study.Trial, line string) trialJSON {
 	objective := func(run study.Metrics) float64 { return run[st.Config.Objective().Name] }
 	out := trialJSON{Trial: t.Number, Status: cmp.Or(string(t.Status), "unfinished"), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
 		Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
 		Seconds: study.InSeconds(t.Took), Attempts: t.Attempt, Repeats: lists.Map(t.Repeats, objective), Confirms: lists.Map(t.Confirms, objective), Excluded: t.Excluded, Outside: t.Outside,
-		Output: when(max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand, "%s", outputFile(l, t)), Command: commandLine(st, l, t)}
+		Output: when(max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand, "%s", outputFile(l, t)), Command: line}
 	if !t.Done() {
 		return out
 	}
@@ -345,12 +358,20 @@ func outputFile(l layout.Study, t *study.Trial) string {
 // commandLine is what a person can paste to run the trial again. There is none as long as lbotune runs
 // one that writes into a directory of its own: the result would be taken for the trial's.
 func commandLine(st *study.State, l layout.Study, t *study.Trial) string {
-	b := study.LastBindings(l, &st.Config, t)
-	line, _ := st.Config.Paste(b, here(&st.Config))
-	if !t.Done() && !t.Hand && (strings.Contains(line, b.TrialDir) || strings.Contains(line, b.CheckpointDir)) {
-		return ""
+	return commandLines(st, l)(t)
+}
+
+// commandLines returns commandLine for many trials of a study whose config does not change meanwhile.
+func commandLines(st *study.State, l layout.Study) func(*study.Trial) string {
+	paste := sync.OnceValue(func() func(*command.Bindings) (string, error) { return st.Config.Pasted(here(&st.Config)) })
+	return func(t *study.Trial) string {
+		b := study.LastBindings(l, &st.Config, t)
+		line, _ := paste()(b)
+		if !t.Done() && !t.Hand && (strings.Contains(line, b.TrialDir) || strings.Contains(line, b.CheckpointDir)) {
+			return ""
+		}
+		return line
 	}
-	return line
 }
 
 // here is lbotune's directory, by the name that the config has for it if it is the same.

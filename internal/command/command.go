@@ -27,12 +27,25 @@ type Command struct {
 
 // Render returns the command of one attempt, with every placeholder replaced.
 // Nothing that a value holds can become shell syntax or another argument.
-func (c Command) Render(b *Bindings) (Command, error) {
-	if c.Shell != "" {
-		line, err := renderShell(c.Shell, b)
+func (c Command) Render(b *Bindings) (Command, error) { return c.Parsed()(b) }
+
+// Parsed returns Render for many attempts: what of it does not depend on the attempt is done once.
+func (c Command) Parsed() func(*Bindings) (Command, error) {
+	if c.Shell == "" {
+		return func(b *Bindings) (Command, error) { return Command{Argv: c.renderArgv(b)}, nil }
+	}
+	parts, err := ParseShell(c.Shell)
+	plain := filled(c.Shell, parts)
+	return func(b *Bindings) (Command, error) {
+		if err != nil {
+			return Command{}, err
+		}
+		line, err := renderShell(c.Shell, parts, plain, b)
 		return Command{Shell: line}, err
 	}
-	var out []string
+}
+
+func (c Command) renderArgv(b *Bindings) (out []string) {
 	kept := false // the element before is in it
 	for i, element := range c.Argv {
 		before := len(out)
@@ -51,7 +64,7 @@ func (c Command) Render(b *Bindings) (Command, error) {
 		}
 		kept = len(out) > before
 	}
-	return Command{Argv: out}, nil
+	return out
 }
 
 var assignmentRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
@@ -70,15 +83,10 @@ func (c Command) String() string {
 	return strings.Join(lists.Map(c.Argv, shell.Word), " ")
 }
 
-// renderShell replaces every placeholder by one quoted word, or by several where
-// it stands alone and has several. The word around an absent value vanishes, and
+// renderShell replaces every placeholder among the parts of a command by one quoted word, or by several
+// where it stands alone and has several. The word around an absent value vanishes, and
 // with it an option that stands before it by itself.
-func renderShell(text string, b *Bindings) (string, error) {
-	parts, err := ParseShell(text)
-	if err != nil {
-		return "", err
-	}
-	plain := filled(text, parts)
+func renderShell(text string, parts []Part, plain string, b *Bindings) (string, error) {
 	var edits []edit
 	for _, p := range parts {
 		words, absent, known := b.words(p)
