@@ -220,8 +220,8 @@ func TestOutOfRangeIsSaidEverywhere(t *testing.T) {
 	c.Params[0].Max = 0.5
 	h.record(study.Excluded{Trial: 6}, study.Excluded{Trial: 5}, study.ConfigChanged{Config: c})
 	s := h.of(false)
-	text, err := prometheus(s, nil)
-	if err != nil {
+	var text bytes.Buffer
+	if err := prometheus(&text, s, nil); err != nil {
 		t.Fatal(err)
 	}
 	list := s.list()
@@ -230,7 +230,7 @@ func TestOutOfRangeIsSaidEverywhere(t *testing.T) {
 		tiles[tile[1]] = tile[0]
 	}
 	total := 0
-	for _, line := range regexp.MustCompile(`(?m)^lbotune_trials\{.*\} (\d+)$`).FindAllStringSubmatch(string(text), -1) {
+	for _, line := range regexp.MustCompile(`(?m)^lbotune_trials\{.*\} (\d+)$`).FindAllStringSubmatch(text.String(), -1) {
 		n, err := strconv.Atoi(line[1])
 		if err != nil {
 			t.Fatal(err)
@@ -238,15 +238,15 @@ func TestOutOfRangeIsSaidEverywhere(t *testing.T) {
 		total += n
 	}
 	if total != 6 {
-		t.Errorf("of 6 trials Prometheus is told of %d: %s", total, text)
+		t.Errorf("of 6 trials Prometheus is told of %d: %s", total, text.String())
 	}
 	for standing, want := range map[string]int{"out of range": 2, "excluded": 2, "succeeded": 2} {
 		t.Run(standing, func(t *testing.T) {
 			if n := strings.Count(list, "<td>"+standing+"</td>"); n != want {
 				t.Errorf("the table has %d", n)
 			}
-			if line := fmt.Sprintf("lbotune_trials{status=%q} %d\n", standing, want); !strings.Contains(string(text), line) {
-				t.Errorf("Prometheus is told of others: %s", text)
+			if line := fmt.Sprintf("lbotune_trials{status=%q} %d\n", standing, want); !strings.Contains(text.String(), line) {
+				t.Errorf("Prometheus is told of others: %s", text.String())
 			}
 			if n := tiles[standing]; standing != "succeeded" && n != strconv.Itoa(want) {
 				t.Errorf("the tiles say %q", n)

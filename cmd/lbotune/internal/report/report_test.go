@@ -745,8 +745,9 @@ func TestComparisonTakesWhatCounts(t *testing.T) {
 	if got := beside[0].Body; !strings.Contains(got, "<td>0.4 ± ") {
 		t.Errorf("a value that was lucky is the best of a study: %s", got)
 	}
-	if text, err := prometheus(s, nil); err != nil || !strings.Contains(string(text), "\nlbotune_best 0.4\n") {
-		t.Errorf("it is in the figures for Prometheus: %s, %v", text, err)
+	var text bytes.Buffer
+	if err := prometheus(&text, s, nil); err != nil || !strings.Contains(text.String(), "\nlbotune_best 0.4\n") {
+		t.Errorf("it is in the figures for Prometheus: %s, %v", text.String(), err)
 	}
 	limited := func(seed uint64, losses ...float64) *Study {
 		least := 0.2

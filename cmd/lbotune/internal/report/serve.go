@@ -1,12 +1,12 @@
 package report
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -22,7 +22,7 @@ type Server struct {
 	cards   map[string]part // as they were last drawn
 	model   *Model          // the newest, which may be older than the study
 	noModel string
-	made    map[string]func() ([]byte, error) // of what is shown now, once for all who ask
+	made    map[string]func() (*spool, error) // of what is shown now, once for all who ask
 
 	// Control, if there is one, lets people change the study; nil only shows it.
 	Control Control
@@ -141,7 +141,7 @@ func (v *Server) put(drawn []part) (bytes int) {
 		}
 		all = append(all, p)
 	}
-	v.made = map[string]func() ([]byte, error){}
+	v.made = map[string]func() (*spool, error){}
 	return v.show(append(all, v.study.panels()...))
 }
 
@@ -182,8 +182,13 @@ func (v *Server) deepen(ctx context.Context) {
 			}
 			v.mu.Unlock()
 		}
+		ran, asked := s.Running, s.Model != old
+		s = nil // its state is not needed while it rests
+		if asked {
+			debug.FreeOSMemory() // of which asking takes as much again
+		}
 		rest := max(v.rest(begun), time.Second*time.Duration(sent)/sentRate)
-		for end := time.Now().Add(rest); time.Now().Before(end) && (!s.Running || v.running()); {
+		for end := time.Now().Add(rest); time.Now().Before(end) && (!ran || v.running()); {
 			select {
 			case <-ctx.Done():
 				return
@@ -200,23 +205,22 @@ func (v *Server) Handler(token string, hosts ...string) http.Handler {
 
 func (v *Server) mux() *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", v.answer("text/html; charset=utf-8", func(s *Study, now *shown) ([]byte, error) {
+	mux.HandleFunc("GET /{$}", v.answer("text/html; charset=utf-8", func(w io.Writer, s *Study, now *shown) error {
 		page := whole{Title: "lbotune: " + clean(s.Name, 80), Feed: now.feed(), Studies: []body{{s, now.pieces()}}}
-		return []byte(render("page", page)), nil
+		return pages.ExecuteTemplate(w, "page", page)
 	}))
 	mux.HandleFunc("GET /events", v.events)
 	mux.HandleFunc("GET /log/{trial}", v.log)
-	mux.HandleFunc("GET /api/v1/study", v.answer("application/json", func(*Study, *shown) ([]byte, error) {
+	mux.HandleFunc("GET /api/v1/study", v.answer("application/json", func(w io.Writer, _ *Study, _ *shown) error {
 		src, err := v.load()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		s := of(src)
 		v.mu.Lock()
 		s.take(v.model, v.noModel)
 		v.mu.Unlock()
-		text, err := json.Marshal(s)
-		return append(text, '\n'), err
+		return s.writeJSON(w)
 	}))
 	mux.HandleFunc("GET /metrics", v.answer("text/plain; version=0.0.4; charset=utf-8", prometheus))
 	if v.Control != nil {
@@ -242,7 +246,7 @@ func (v *Server) now(w http.ResponseWriter, r *http.Request) *Study {
 }
 
 // answer writes what is made of what is shown now, once for all who ask.
-func (v *Server) answer(kind string, write func(*Study, *shown) ([]byte, error)) http.HandlerFunc {
+func (v *Server) answer(kind string, write func(io.Writer, *Study, *shown) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if v.now(w, r) == nil {
 			return
@@ -251,7 +255,10 @@ func (v *Server) answer(kind string, write func(*Study, *shown) ([]byte, error))
 		made := v.made[kind]
 		if made == nil {
 			s, now := v.study, v.shown
-			made = sync.OnceValues(func() ([]byte, error) { return write(s, now) })
+			made = sync.OnceValues(func() (*spool, error) {
+				text := &spool{}
+				return text, write(text, s, now)
+			})
 			v.made[kind] = made
 		}
 		v.mu.Unlock()
@@ -264,17 +271,15 @@ func (v *Server) answer(kind string, write func(*Study, *shown) ([]byte, error))
 			return
 		}
 		w.Header().Set("Content-Type", kind)
-		_ = deliver(w, text) // the client may be gone
+		_ = text.deliver(w) // the client may be gone
 	}
 }
 
 // prometheus writes the study's figures in the text format of Prometheus.
-func prometheus(s *Study, _ *shown) ([]byte, error) {
+func prometheus(w io.Writer, s *Study, _ *shown) error {
 	var best map[string]float64
 	if s.Best > 0 {
 		best = map[string]float64{"Value": s.figures.Value}
 	}
-	var b bytes.Buffer
-	err := texts.ExecuteTemplate(&b, "prometheus", map[string]any{"Study": s, "Best": best, "Count": s.count(), "Standings": standings})
-	return b.Bytes(), err
+	return texts.ExecuteTemplate(w, "prometheus", map[string]any{"Study": s, "Best": best, "Count": s.count(), "Standings": standings})
 }
