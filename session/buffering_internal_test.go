@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +15,7 @@ import (
 // What makes programs write line by line changes nothing else of what they do: twenty of them
 // and more say the same, to the byte, and end in the same way.
 func TestLineBufferingIsHarmless(t *testing.T) {
-	stdbuf := askStdbuf()
+	stdbuf := askStdbuf(t.Context())
 	if stdbuf == nil {
 		t.Skip("stdbuf is not installed")
 	}
@@ -68,7 +69,31 @@ func TestStdbufIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	if got := askStdbuf(); !slices.Equal(got, []string{"_STDBUF_O=L", "LD_PRELOAD=" + filepath.Join(bin, "stdbuf")}) {
+	if got := askStdbuf(t.Context()); !slices.Equal(got, []string{"_STDBUF_O=L", "LD_PRELOAD=" + filepath.Join(bin, "stdbuf")}) {
 		t.Errorf("stdbuf sets %q", got)
+	}
+}
+
+// Who ends lbotune does not wait for stdbuf, nor for what it has started.
+func TestStdbufIsNotWaitedForAtTheEnd(t *testing.T) {
+	bin := t.TempDir()
+	began, end := filepath.Join(bin, "began"), filepath.Join(bin, "end")
+	script := "cat " + end + " & echo > " + began + "; wait"
+	// Another process writes it, so that none that is forked meanwhile has it open.
+	out, err := exec.Command("sh", "-c", `mkfifo "$1" "$2" && printf '#!/bin/sh\n%s\n' "$4" > "$3" && chmod 700 "$3"`, "sh", began, end, filepath.Join(bin, "stdbuf"), script).CombinedOutput()
+	if err != nil {
+		t.Fatal(err, string(out))
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, _ = os.ReadFile(began)
+		cancel()
+	}()
+	if got := askStdbuf(ctx); got != nil {
+		t.Errorf("stdbuf sets %q", got)
+	}
+	if err := os.WriteFile(end, nil, 0); err != nil {
+		t.Fatal(err)
 	}
 }

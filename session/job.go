@@ -304,10 +304,11 @@ func lineBuffered(given, stdbuf []string) []string {
 
 // askStdbuf asks GNU stdbuf what it sets for line-buffered output; nothing if there is
 // none, or if its library does not outlive it.
-func askStdbuf() []string {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+func askStdbuf(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "stdbuf", "-oL", "env")
+	cmd.WaitDelay = time.Second // for what stdbuf may have started
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
 	out, err := cmd.Output()
 	if err != nil {

@@ -261,13 +261,7 @@ func (s *Study) prepare() error {
 			return err
 		}
 	}
-	if err := s.teach(); err != nil {
-		return err
-	}
-	if readsAlong(&c) { // the C library is left alone where nobody reads along
-		s.stdbuf = askStdbuf()
-	}
-	return nil
+	return s.teach()
 }
 
 // patternsOf finds the metrics in what trials print. One that is measured, or whose rule is wrong,

@@ -35,6 +35,9 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) (err error) {
 		return err
 	}
 	if s.state.Closed == nil {
+		if readsAlong(&s.state.Config) { // the C library is left alone where nobody reads along
+			s.stdbuf = askStdbuf(ctx)
+		}
 		l, err := newLoop(s)
 		if err == nil {
 			err = l.run(ctx, stop)
