@@ -64,7 +64,7 @@ var floors = map[string]place{
 	"spec":    {4, []string{"internal/kinds", "runner", "runner/slurm", "internal/command", "internal/layout", "internal/lists", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
 
 	"cmd/lbotune/internal/draft":  {5, []string{"internal/command", "internal/lists", "internal/spelling", "parser", "spaces", "spec", "study"}},
-	"cmd/lbotune/internal/report": {5, []string{"internal/layout", "internal/lists", "study", "optimizer", "spaces"}},
+	"cmd/lbotune/internal/report": {5, []string{"internal/journal", "internal/layout", "internal/lists", "study", "optimizer", "spaces"}},
 	"cmd/lbotune":                 {5, []string{"internal/inbox", "internal/kinds", "internal/layout", "internal/lists", "internal/secrets", "internal/sharing", "internal/ansi", "internal/spelling", "internal/shell", "internal/door", "internal/command", "spec", "cmd/lbotune/internal/draft", "cmd/lbotune/internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
 
 	"internal/testing/effort":    {0, nil},

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
@@ -61,7 +62,7 @@ func (l *loop) onStart(r *attempt, rejoined bool) {
 	if r.id.Trial > 0 {
 		e := study.Started{Trial: r.id.Trial, Attempt: r.id.Attempt, Slot: r.slot, Host: l.study.host, Rejoined: rejoined}
 		if !rejoined {
-			e.Waited = study.InSeconds(time.Since(r.queued))
+			e.Waited = journal.Seconds(time.Since(r.queued))
 		}
 		l.events = append(l.events, e)
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
@@ -232,7 +233,7 @@ func hookEnv(st *study.State, l layout.Study, u study.Update) []string {
 	}
 	add("TRIAL", strconv.Itoa(t.Number))
 	add("STATUS", string(t.Status))
-	add("SECONDS", number(study.InSeconds(t.Took)))
+	add("SECONDS", number(journal.Seconds(t.Took)))
 	if !t.Hand {
 		add("TRIAL_DIR", l.Attempt(layout.AttemptID{Trial: t.Number, Attempt: t.Attempt}))
 	}

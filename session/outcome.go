@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
@@ -54,7 +55,7 @@ func (a *attempt) outcome(exit runner.Exit, err error, began time.Time, f *follo
 			o.failure.Text = exit.Cause
 		}
 		o.byOthers = a.endedByOthers(exit)
-		o.seconds = study.InSeconds(exit.Ended.Sub(exit.Started))
+		o.seconds = journal.Seconds(exit.Ended.Sub(exit.Started))
 		if o.failure != nil {
 			o.failure.Text = secrets.Of(a.config.Run.SecretEnv).Hide(o.failure.Text)
 		}
@@ -74,7 +75,7 @@ func (a *attempt) outcome(exit runner.Exit, err error, began time.Time, f *follo
 		o = failed(study.FailLaunch, 0, "%v", err)
 	}
 	if !began.IsZero() {
-		o.seconds = study.InSeconds(time.Since(began))
+		o.seconds = journal.Seconds(time.Since(began))
 	}
 	return o
 }

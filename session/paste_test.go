@@ -32,17 +32,17 @@ func bindings(t *testing.T) *command.Bindings {
 func TestPaste(t *testing.T) {
 	b := bindings(t)
 	c := study.Config{Command: command.Command{Shell: "./x --lr={lr}"}, Params: b.Params, Dir: "/home/me"}
-	if got, err := c.Paste(b, c.Dir); err != nil || got != "./x --lr=0.0123456" {
+	if got, err := c.Paste(c.Dir)(b); err != nil || got != "./x --lr=0.0123456" {
 		t.Errorf("got %s, %v", got, err)
 	}
 	with := c
 	with.Command.Shell, with.Run.Env = "./x {lr} # fast", []string{"A=b"}
-	if got, err := with.Paste(b, c.Dir); err != nil || got != "(export A=b && ./x 0.0123456 # fast\n)" {
+	if got, err := with.Paste(c.Dir)(b); err != nil || got != "(export A=b && ./x 0.0123456 # fast\n)" {
 		t.Errorf("got %s, %v", got, err)
 	}
 	with.Run.Slots = []study.Slot{{}, {Env: []string{"GPU=7", "A={n}"}}}
 	b.Slot = 1
-	if got, err := with.Paste(b, c.Dir); err != nil || got != "(export A=b && export GPU=7 && export A=5 && ./x 0.0123456 # fast\n)" {
+	if got, err := with.Paste(c.Dir)(b); err != nil || got != "(export A=b && export GPU=7 && export A=5 && ./x 0.0123456 # fast\n)" {
 		t.Errorf("got %s, %v", got, err)
 	}
 	b.Slot = 0
@@ -50,17 +50,17 @@ func TestPaste(t *testing.T) {
 	want := "(cd '/home/me/my src' && export A='b c' && export LBOTUNE_PARAM_LR=0.0123456 && export LBOTUNE_PARAM_N=5" +
 		" && export LBOTUNE_PARAM_OPT='adam w' && export LBOTUNE_PARAM_NESTEROV=false" +
 		" && ./x --lr=0.0123456)"
-	if got, err := c.Paste(b, c.Dir); err != nil || got != want {
+	if got, err := c.Paste(c.Dir)(b); err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
 	c.Run = study.Run{Cwd: "/src", Env: []string{"KEYS=1", "API_TOKEN=abc", "db_password=x y"}, SecretEnv: []string{"WANDB"}}
 	want = `(cd /src && export KEYS=1 && export API_TOKEN="${API_TOKEN:?is a secret}" && export db_password="${db_password:?is a secret}"` +
 		` && export WANDB="${WANDB:?is a secret}" && ./x --lr=0.0123456)`
-	if got, err := c.Paste(b, c.Dir); err != nil || got != want {
+	if got, err := c.Paste(c.Dir)(b); err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
 	c.Command.Shell = "./x '{lr"
-	if got, err := c.Paste(b, c.Dir); err == nil {
+	if got, err := c.Paste(c.Dir)(b); err == nil {
 		t.Errorf("a command that no shell can read is shown as %s", got)
 	}
 }
@@ -98,7 +98,7 @@ func TestPasteIsWhatRan(t *testing.T) {
 				}
 				for _, trial := range st.Trials {
 					b := study.LastBindings(layout.Study(dir), &st.Config, trial)
-					got, err := st.Config.Paste(b, st.Config.Dir)
+					got, err := st.Config.Paste(st.Config.Dir)(b)
 					if want := ran[b.TrialDir]; err != nil || got != want {
 						t.Errorf("%s: trial %d: got %s, %v\nwant %s", name, trial.Number, got, err, want)
 					}

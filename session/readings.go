@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
@@ -112,7 +113,7 @@ func (b *readingBox) measure(r parser.Reading, step float64) {
 	if b.last.Metrics == nil {
 		b.last = study.Measurement{Step: step, Metrics: study.Metrics{}}
 		if !b.began.IsZero() {
-			b.last.Seconds = study.InSeconds(time.Since(b.began))
+			b.last.Seconds = journal.Seconds(time.Since(b.began))
 		}
 	}
 	b.last.Metrics[name] = r.Value

@@ -79,15 +79,10 @@ func (c *Config) Cwd(b *command.Bindings) string {
 // secretRE matches the names of variables whose values are not to be shown.
 var secretRE = regexp.MustCompile(`(?i)(?:^|_)(?:[A-Z]*KEY|[A-Z]*TOKEN|[A-Z]*SECRET|[A-Z]*PASS(?:WORD|WD|PHRASE)?|PWD|CREDENTIALS?|AUTH|COOKIE|DSN)(?:_|$)`)
 
-// Paste is a line for a shell in the directory here that runs a trial's command again
+// Paste returns what makes of a trial a line for a shell in the directory here that runs its command again
 // by hand: in its working directory, with the environment that the spec gives it and
 // its slot. The values of secrets are left for the reader's environment to give.
-func (c *Config) Paste(b *command.Bindings, here string) (string, error) {
-	return c.Pasted(here)(b)
-}
-
-// Pasted returns Paste for many trials: the command is parsed once.
-func (c *Config) Pasted(here string) func(*command.Bindings) (string, error) {
+func (c *Config) Paste(here string) func(*command.Bindings) (string, error) {
 	render := c.Command.Parsed()
 	return func(b *command.Bindings) (string, error) {
 		cmd, err := render(b)
@@ -98,7 +93,7 @@ func (c *Config) Pasted(here string) func(*command.Bindings) (string, error) {
 	}
 }
 
-// pasted is what Paste returns of a command that is rendered.
+// pasted is Paste of a command that is rendered.
 func (c *Config) pasted(cmd command.Command, b *command.Bindings, here string) string {
 	var before []string
 	if c.Run.Cwd != "" || c.Dir != here {

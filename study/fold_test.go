@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
@@ -212,7 +213,7 @@ func TestSecondsStayAsTheyWere(t *testing.T) {
 	for thousandths := range 5000 {
 		want := float64(thousandths) / 1000
 		took := time.Duration(want * float64(time.Second)) // as the fold has it
-		if got := study.InSeconds(took); got != want {
+		if got := journal.Seconds(took); got != want {
 			t.Fatalf("%v s became %v", want, got)
 		}
 	}

@@ -23,7 +23,7 @@ type envelope struct {
 // MarshalJSON writes one flat object: type, at and elapsed, then the event's
 // own fields in the order of its struct.
 func (r Record) MarshalJSON() ([]byte, error) {
-	head, _ := plainJSON(envelope{r.Event.kind(), r.At.UTC().Format(timeLayout), InSeconds(r.Elapsed)}) // two texts and a finite number
+	head, _ := plainJSON(envelope{r.Event.kind(), r.At.UTC().Format(timeLayout), journal.Seconds(r.Elapsed)}) // two texts and a finite number
 	event, err := plainJSON(r.Event)
 	if err != nil {
 		return nil, fmt.Errorf("%s record: %w", r.Event.kind(), err)
@@ -32,11 +32,6 @@ func (r Record) MarshalJSON() ([]byte, error) {
 		return head, nil
 	}
 	return append(append(head[:len(head)-1], ','), event[1:]...), nil
-}
-
-// InSeconds is d as records have it, in thousandths.
-func InSeconds(d time.Duration) float64 {
-	return float64(d.Round(time.Millisecond).Milliseconds()) / 1000
 }
 
 // plainJSON is v as JSON in which <, > and & are as they are.

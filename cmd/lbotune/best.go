@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/shell"
@@ -171,7 +172,7 @@ func newSummaryJSON(st *study.State, l layout.Study, f report.Figures) summaryJS
 	several, limited := c.Several(), len(c.AllLimits()) > 0
 	out := summaryJSON{Study: c.Name, ID: st.ID, Dir: string(l), Metric: c.Objective().Name,
 		Direction: string(c.Objective().Direction), Proposed: f.Proposed, Finished: f.Finished,
-		Succeeded: f.Succeeded, Failed: f.Failed, Pruned: f.Pruned, Infeasible: f.Infeasible, Seconds: study.InSeconds(st.Elapsed),
+		Succeeded: f.Succeeded, Failed: f.Failed, Pruned: f.Pruned, Infeasible: f.Infeasible, Seconds: journal.Seconds(st.Elapsed),
 		Front:       lists.Map(f.Front, trialsJSON(st, l)),
 		Hypervolume: maybe(several, report.Number(f.Hypervolume)),
 		Holds:       f.Holds, Gain: report.GainOf(st), Remarks: st.Remarks(), Recommended: recommended(st)}

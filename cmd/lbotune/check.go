@@ -151,7 +151,7 @@ func newPreview(ctx context.Context, cfg *study.Config, l layout.Study) (*previe
 		}
 		b := study.TrialBindings(l, cfg, &study.Trial{Number: q.Trial, Values: values}, 1, 0)
 		point, errPoint := search.Encode(values)
-		line, errLine := cfg.Paste(b, here(cfg))
+		line, errLine := cfg.Paste(here(cfg))(b)
 		if err := cmp.Or(errPoint, errLine); err != nil {
 			return nil, err
 		}

@@ -354,7 +354,7 @@ func writeCSV(w io.Writer, st *study.State) error {
 	table := csv.NewWriter(w)
 	_ = table.Write(head) // Error says of all rows what went wrong
 	for _, t := range st.Trials {
-		row := []string{strconv.Itoa(t.Number), st.StandingOf(t), exact(study.InSeconds(t.Took)), string(t.Origin), t.Failure.String()}
+		row := []string{strconv.Itoa(t.Number), st.StandingOf(t), exact(journal.Seconds(t.Took)), string(t.Origin), t.Failure.String()}
 		row = append(row, cells(t, st.Config.Metrics, st.Config.Params, "", exact, spaces.Value.Text)...)
 		if len(notes) > 0 {
 			row = append(row, strings.Join(notes[t.Number], "; "))

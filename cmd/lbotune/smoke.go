@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/kinds"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/shell"
@@ -224,7 +225,7 @@ func smokeFailed(s *session.Study, failed int, err error) error {
 }
 
 func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) error {
-	out := smokeJSON{Value: t.Value, Params: t.Values, Seconds: study.InSeconds(t.Took), Command: commandLine(s.State(), s.Layout(), t), Wrote: s.Wrote()}
+	out := smokeJSON{Value: t.Value, Params: t.Values, Seconds: journal.Seconds(t.Took), Command: commandLine(s.State(), s.Layout(), t), Wrote: s.Wrote()}
 	if n := cfg.Budget.Trials; n > 0 {
 		workers := cfg.Run.SlotCount()
 		rounds := math.Ceil(float64(n) * float64(max(cfg.Run.Repeats, 1)) / float64(workers))

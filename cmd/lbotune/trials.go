@@ -297,7 +297,7 @@ func trialOf(st *study.State, l layout.Study, t *study.Trial, line string) trial
 	objective := func(run study.Metrics) float64 { return run[st.Config.Objective().Name] }
 	out := trialJSON{Trial: t.Number, Status: cmp.Or(string(t.Status), "unfinished"), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
 		Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
-		Seconds: study.InSeconds(t.Took), Attempts: t.Attempt, Repeats: lists.Map(t.Repeats, objective), Confirms: lists.Map(t.Confirms, objective), Excluded: t.Excluded, Outside: t.Outside,
+		Seconds: journal.Seconds(t.Took), Attempts: t.Attempt, Repeats: lists.Map(t.Repeats, objective), Confirms: lists.Map(t.Confirms, objective), Excluded: t.Excluded, Outside: t.Outside,
 		Output: when(max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand, "%s", outputFile(l, t)), Command: line}
 	if !t.Done() {
 		return out
@@ -363,7 +363,7 @@ func commandLine(st *study.State, l layout.Study, t *study.Trial) string {
 
 // commandLines returns commandLine for many trials of a study whose config does not change meanwhile.
 func commandLines(st *study.State, l layout.Study) func(*study.Trial) string {
-	paste := sync.OnceValue(func() func(*command.Bindings) (string, error) { return st.Config.Pasted(here(&st.Config)) })
+	paste := sync.OnceValue(func() func(*command.Bindings) (string, error) { return st.Config.Paste(here(&st.Config)) })
 	return func(t *study.Trial) string {
 		b := study.LastBindings(l, &st.Config, t)
 		line, _ := paste()(b)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 )
 
 // A Float is a float64 for the fields of records. It is written as the shortest decimal that reads back
@@ -42,4 +43,9 @@ func (f *Float) UnmarshalJSON(data []byte) error {
 		*f = Float(v)
 	}
 	return nil
+}
+
+// Seconds is d as records have it, in thousandths.
+func Seconds(d time.Duration) float64 {
+	return float64(d.Round(time.Millisecond).Milliseconds()) / 1000
 }

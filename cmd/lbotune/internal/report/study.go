@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
@@ -177,7 +178,7 @@ func after(src Source, older *Study) *Study {
 	c := &st.Config
 	s := &Study{Name: c.Name, ID: st.ID, Dir: src.Dir, Metric: c.Objective().Name, Direction: c.Objective().Direction,
 		Running: src.Running, Standing: st.Standing(src.Running), Seed: c.Seed, Budget: c.Budget.Trials, Began: st.Began, Updated: st.Updated,
-		Seconds: study.InSeconds(st.Elapsed), Params: c.Params, Trials: []*Trial{}, src: src, state: st, read: time.Now(), figures: FiguresOf(st, src.Running)}
+		Seconds: journal.Seconds(st.Elapsed), Params: c.Params, Trials: []*Trial{}, src: src, state: st, read: time.Now(), figures: FiguresOf(st, src.Running)}
 	s.Metrics = lists.Map(c.Metrics, func(m study.Metric) string { return m.Name })
 	s.axes = lists.Map(c.Params, paramAxis)
 	s.own = st.Remarks()
@@ -250,7 +251,7 @@ func (s *Study) take(m *Model, none string) bool {
 }
 
 func (s *Study) trial(t *study.Trial) *Trial {
-	out := &Trial{Trial: t, src: &s.src, Standing: s.state.StandingOf(t), Why: t.Note.Why, Lipschitz: boundsOf(s.state, t), Course: t.Measurements, Seconds: study.InSeconds(t.Took)}
+	out := &Trial{Trial: t, src: &s.src, Standing: s.state.StandingOf(t), Why: t.Note.Why, Lipschitz: boundsOf(s.state, t), Course: t.Measurements, Seconds: journal.Seconds(t.Took)}
 	if t.HasValue() {
 		out.Value = ifFinite(t.Value)
 	}
