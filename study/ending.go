@@ -20,8 +20,8 @@ func (s *State) Ending(elapsed time.Duration) *Closed {
 	switch {
 	case unsafe != "":
 		return &Closed{Why: EndUnsafe, Detail: unsafe}
-	case b.Goal != nil && s.best != nil && s.Feasible(s.best) && s.reached(s.best):
-		return &Closed{Why: endGoal, Detail: fmt.Sprintf("trial %d reached the goal %v", s.best.Number, *b.Goal)}
+	case (b.Goal != nil || !s.Config.Several()) && s.best != nil && s.Feasible(s.best) && s.reached(s.best):
+		return &Closed{Why: endGoal, Detail: fmt.Sprintf("trial %d reached the goal %v", s.best.Number, *cmp.Or(b.Goal, s.Config.Objective().Goal))}
 	case s.goal != nil:
 		return &Closed{Why: endGoal, Detail: fmt.Sprintf("trial %d reached the goals", s.goal.Number)}
 	case guard != nil && s.best == nil: // also if the budget is spent: a mistake is to be mended

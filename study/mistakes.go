@@ -31,17 +31,28 @@ const (
 	flatten       = 0.6  // share of them that change more in their first half, as learning does
 )
 
-// Mistakes are what seems wrong in the spec, each with what it is about: the metric is another number
-// or a duration that disturbs itself, its direction is the other one, or a parameter changes nothing.
+// Mistakes are what seems wrong in the spec, each with what it is about: a key that has no effect, the metric is
+// another number or a duration that disturbs itself, its direction is the other one, or a parameter changes nothing.
 // Of a state without trials they are what the configuration alone says.
 func (s *State) Mistakes(yield func(about, text string) bool) {
 	trials := lists.Map(s.Order[:min(len(s.Order), lookedAt)], func(n int) *Trial { return s.Trials[n-1] })
 	trials = slices.DeleteFunc(trials, func(t *Trial) bool { return !t.Teaches() })
-	for _, m := range [][2]string{{"constant", s.constant()}, {"direction", s.inverted(trials)}, {"duration", s.timed(trials)}, {"unused", s.unused(trials)}} {
+	for _, m := range [][2]string{{"ignored", s.Config.ignored()}, {"constant", s.constant()}, {"direction", s.inverted(trials)}, {"duration", s.timed(trials)}, {"unused", s.unused(trials)}} {
 		if m[1] != "" && !yield(m[0], m[1]) {
 			return
 		}
 	}
+}
+
+// ignored names a key that has no effect.
+func (c *Config) ignored() string {
+	switch o := c.Objective(); {
+	case c.Run.Combine == "median" && c.Run.Repeats <= 1:
+		return `combine = "median" says how repeats become one value, and there are none; what confirm runs counts by its mean`
+	case o.Threshold != nil && !c.Several():
+		return fmt.Sprintf("threshold changes nothing for %s, which is the only objective", o.Name)
+	}
+	return ""
 }
 
 // constant says that all values so far are equal, if they are and there are enough of them.

@@ -275,6 +275,27 @@ func TestThreeObjectives(t *testing.T) {
 	}
 }
 
+// A lone table of objectives has a goal, too, which a limit holds back and an exclusion takes back.
+func TestGoalOfOneObjective(t *testing.T) {
+	st := two(t, func(c *study.Config) {
+		c.Metrics[1].Direction, c.Metrics[1].Threshold = "", nil
+		c.Metrics[0].Goal = number(2)
+	})
+	tryTwo(t, st, 1, 0, 11) // over the limit
+	tryTwo(t, st, 3, 0, 1)
+	if e := st.Ending(0); e != nil {
+		t.Errorf("ended by %+v", e)
+	}
+	tryTwo(t, st, 2, 0, 1)
+	if e := st.Ending(0); e == nil || e.Why != study.Ending("goal") || e.Detail != "trial 3 reached the goal 2" {
+		t.Errorf("with the goal reached: %+v", e)
+	}
+	apply(t, st, study.Excluded{Trial: 3})
+	if e := st.Ending(0); e != nil {
+		t.Errorf("without trial 3: %+v", e)
+	}
+}
+
 // The optimizer is told all objectives, maximized, and asked above the thresholds.
 func TestSeveralAreTold(t *testing.T) {
 	st := two(t, func(c *study.Config) { c.Metrics[1].Threshold, c.Run.Confirm = nil, 2 })
