@@ -175,17 +175,17 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 		}
 		return smokeFailed(s, min(len(trials)-1, 0), err)
 	}
-	attempt, advice := s.Layout().Attempt(layout.AttemptID{Trial: 1, Attempt: 1}), `metric = "NAME"`
+	ran, advice := study.LastBindings(s.Layout(), cfg, trials[0]), `metric = "NAME"`
 	output := func(name string) ([]byte, error) {
 		var text bytes.Buffer
-		err := runner.Read(ctx, s.Layout().Output(filepath.Join(attempt, name)), &text, math.MaxInt64)
+		err := runner.Read(ctx, s.Layout().Output(filepath.Join(ran.TrialDir, name)), &text, math.MaxInt64)
 		return text.Bytes(), err
 	}
 	var log []byte
 	switch sought.Rule.Source {
 	case parser.File:
-		file := inside(cfg.Dir, inside(cfg.Run.Cwd, strings.ReplaceAll(sought.File, "{trial_dir}", attempt)))
-		if log, err = door.ReadFile(file, maxTryout); errors.Is(err, fs.ErrNotExist) {
+		name, _ := ran.Expand(sought.File)
+		if log, err = door.ReadFile(inside(cfg.Cwd(ran), name), maxTryout); errors.Is(err, fs.ErrNotExist) {
 			err = &marked{fmt.Errorf("the trial has written no %s", sought.File), errNoValue}
 		}
 	case parser.Stderr:
