@@ -297,7 +297,7 @@ func trialOf(st *study.State, l layout.Study, t *study.Trial, line string) trial
 	objective := func(run study.Metrics) float64 { return run[st.Config.Objective().Name] }
 	out := trialJSON{Trial: t.Number, Status: cmp.Or(string(t.Status), "unfinished"), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
 		Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
-		Seconds: journal.Seconds(t.Took), Attempts: t.Attempt, Repeats: lists.Map(t.Repeats, objective), Confirms: lists.Map(t.Confirms, objective), Excluded: t.Excluded, Outside: t.Outside,
+		Seconds: journal.Seconds(t.Took), Attempts: max(t.Attempt, len(t.Attempts)), Repeats: lists.Map(t.Repeats, objective), Confirms: lists.Map(t.Confirms, objective), Excluded: t.Excluded, Outside: t.Outside,
 		Output: when(max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand, "%s", outputFile(l, t)), Command: line}
 	if !t.Done() {
 		return out
