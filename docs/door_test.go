@@ -28,6 +28,7 @@ var byPath = map[string]string{
 // they open is no part of a study, or is not opened.
 var otherPaths = map[string]string{
 	"cmd/lbotune begun":                 "whether there is a journal",
+	"cmd/lbotune replaceable":           "the page that would be replaced",
 	"cmd/lbotune closeInherited":        "/dev/fd",
 	"cmd/lbotune destination":           "the file that the user names",
 	"cmd/lbotune asUsage":               "looks for specs",

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
@@ -49,7 +50,7 @@ as md the page's text; as json all data of the page. Export writes the trials as
 	f.StringVar(&plot, "plot", "", "draw only the picture `NAME`, as svg")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		end := strings.TrimPrefix(filepath.Ext(out), ".")
-		format = cmp.Or(format, when(g.json, "json"), when(slices.Contains(formats, end), "%s", end), when(plot != "", "svg"), "html")
+		format = cmp.Or(format, when(slices.Contains(formats, end), "%s", end), when(g.json, "json"), when(plot != "", "svg"), "html")
 		switch {
 		case format == "csv" || end == "csv" && !cmd.Flags().Changed("format"):
 			return hinted(usagef("a report is not written as csv"), "lbotune export writes the trials as csv")
@@ -76,6 +77,9 @@ as md the page's text; as json all data of the page. Export writes the trials as
 		ours := out == "" && format == "html"
 		if ours {
 			out = strings.TrimSuffix(filepath.Base(studies[0].Dir), ".study") + ".html"
+			if err := replaceable(out, studies); err != nil {
+				return hinted(&marked{err, errNoPlace}, "-o FILE writes it to another file, or replaces the one that you name")
+			}
 		}
 		var b bytes.Buffer
 		if err := writeReport(&b, studies, format, plot); err != nil {
@@ -88,6 +92,19 @@ as md the page's text; as json all data of the page. Export writes the trials as
 		}
 		return err
 	}
+}
+
+// replaceable refuses a path that nobody has named if anything but a page of the same studies is there.
+func replaceable(path string, studies []*report.Study) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil // also of what cannot be written: that is said then
+	}
+	const most = 1 << 28 // of which no page has a tenth
+	if text, err := door.ReadFile(path, most); err == nil && info.Mode().IsRegular() && report.IsPage(string(text), studies) {
+		return nil
+	}
+	return fmt.Errorf("%s is there already, and is no page of %s", path, either(len(studies) == 1, "this study", "these studies"))
 }
 
 func writeReport(w io.Writer, studies []*report.Study, format, plot string) error {

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"html/template"
 	"io"
 	"slices"
@@ -94,8 +95,7 @@ func policy() string {
 
 // HTML writes the page of one study, or of several beside each other.
 func HTML(w io.Writer, studies []*Study) error {
-	names := slices.Compact(lists.Map(studies, func(s *Study) string { return s.Name }))
-	page := whole{Title: "lbotune: " + clean(strings.Join(names, ", "), 80)}
+	page := whole{Title: title(studies)}
 	if len(studies) > 1 {
 		for i, s := range studies {
 			s.Key = string(rune('a'+i%26)) + strconv.Itoa(i) + "-"
@@ -104,6 +104,20 @@ func HTML(w io.Writer, studies []*Study) error {
 	}
 	page.Studies = lists.Map(studies, func(s *Study) body { return body{s, append(s.drawn(true, true), s.panels()...)} })
 	return pages.Execute(w, page)
+}
+
+// title is that of the page of some studies.
+func title(studies []*Study) string {
+	names := slices.Compact(lists.Map(studies, func(s *Study) string { return s.Name }))
+	return "lbotune: " + clean(strings.Join(names, ", "), 80)
+}
+
+// IsPage reports whether a text is a page that HTML has made of these studies.
+func IsPage(text string, studies []*Study) bool {
+	text = html.UnescapeString(text)
+	return strings.Contains(text, "<title>"+title(studies)+"</title>") && !slices.ContainsFunc(studies, func(s *Study) bool {
+		return !strings.Contains(text, ", "+clean(s.Dir, 200)+"</p>")
+	})
 }
 
 func render(name string, data any) string {
