@@ -59,6 +59,20 @@ func TestPaste(t *testing.T) {
 	if got, err := c.Paste(c.Dir)(b); err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
+	c.Run = study.Run{Cwd: "/src"}
+	for line, want := range map[string]string{
+		"./x | tail -1":         "(cd /src && ./x | tail -1)",
+		"make && ./x 2>&1":      "(cd /src && make && ./x 2>&1)",
+		"make; ./x":             "(cd /src || exit; make; ./x)",
+		"make || ./x":           "(cd /src || exit; make || ./x)",
+		"./serve & ./x":         "(cd /src || exit; ./serve & ./x)",
+		"make # first\n./x {n}": "(cd /src || exit; make # first\n./x 5\n)",
+	} {
+		c.Command.Shell = line
+		if got, err := c.Paste(b, "/"); err != nil || got != want {
+			t.Errorf("%s: got %s, %v; want %s", line, got, err, want)
+		}
+	}
 	c.Command.Shell = "./x '{lr"
 	if got, err := c.Paste(c.Dir)(b); err == nil {
 		t.Errorf("a command that no shell can read is shown as %s", got)

@@ -79,6 +79,9 @@ func (c *Config) Cwd(b *command.Bindings) string {
 // secretRE matches the names of variables whose values are not to be shown.
 var secretRE = regexp.MustCompile(`(?i)(?:^|_)(?:[A-Z]*KEY|[A-Z]*TOKEN|[A-Z]*SECRET|[A-Z]*PASS(?:WORD|WD|PHRASE)?|PWD|CREDENTIALS?|AUTH|COOKIE|DSN)(?:_|$)`)
 
+// listRE finds what may stand between commands of which the last is run whatever becomes of the first.
+var listRE = regexp.MustCompile(`[;\n]|\|\||[^&<>]&(?:[^&>]|$)`)
+
 // Paste returns what makes of a trial a line for a shell in the directory here that runs its command again
 // by hand: in its working directory, with the environment that the spec gives it and
 // its slot. The values of secrets are left for the reader's environment to give.
@@ -121,11 +124,14 @@ func (c *Config) pasted(cmd command.Command, b *command.Bindings, here string) s
 	if len(before) == 0 {
 		return cmd.String()
 	}
-	end := ")"
+	then, end := " && ", ")"
+	if listRE.MatchString(cmd.Shell) {
+		then = " || exit; " // && would guard its first command alone
+	}
 	if strings.ContainsAny(cmd.Shell, "#\n") {
 		end = "\n)" // it may end with a comment or a here-document
 	}
-	return "(" + strings.Join(before, " && ") + " && " + cmd.String() + end
+	return "(" + strings.Join(before, " && ") + then + cmd.String() + end
 }
 
 // ownPlaceholders differ between trials that run at the same time.

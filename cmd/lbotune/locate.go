@@ -82,6 +82,7 @@ func restored(path string) (string, error) {
 	if err != nil {
 		return "", hinted(err, "copy it as journal.jsonl into a directory of its own")
 	}
+	fmt.Fprintf(os.Stderr, "made the study %s of the journal %s\n", oneLine(dir), oneLine(path))
 	return dir, nil
 }
 
