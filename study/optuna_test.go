@@ -58,6 +58,20 @@ func TestOptunaOfEveryEvent(t *testing.T) {
 	}
 }
 
+// A trial that was stopped early with the values of some objectives keeps these as attributes.
+func TestOptunaOfSomeObjectives(t *testing.T) {
+	st := two(t, func(*study.Config) {})
+	apply(t, st, study.Proposed{Trial: 1, Told: 0, Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(0.5, 3)})
+	apply(t, st, study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Pruned, Metrics: study.Metrics{"loss": 7}, Failure: &study.Failure{Kind: study.FailPruned}})
+	var text bytes.Buffer
+	if err := st.WriteOptuna(&text); err != nil {
+		t.Fatal(err)
+	}
+	if want := `"loss":7`; !strings.Contains(text.String(), want) || strings.Contains(text.String(), `"values":[7`) {
+		t.Errorf("want %s as an attribute in\n%s", want, &text)
+	}
+}
+
 // A course of which some steps are no whole numbers is written whole, and numbered.
 func TestOptunaOfHalfSteps(t *testing.T) {
 	st := begun(t, config())

@@ -98,6 +98,11 @@ func (s *State) optuna(t *Trial, metrics []string) *optuna.Trial {
 	}
 	if len(u.Values) < len(metrics) {
 		u.Values = nil
+		for _, name := range metrics {
+			if v, ok := t.Metrics.Get(name); ok {
+				u.User[name] = journal.Float(v)
+			}
+		}
 	}
 	switch {
 	case t.Done() && (t.Status == optimizer.Failed || !t.Teaches()):

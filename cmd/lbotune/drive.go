@@ -162,12 +162,19 @@ func (d *driver) answer(ctx context.Context, line []byte, tooLong bool) (a drive
 		return driveAnswer{Error: fmt.Sprintf("the line has more than %d bytes", driveLine)}, nil
 	}
 	var r driveRequest
-	in := json.NewDecoder(bytes.NewReader(parser.QuoteNonFinite(line)))
+	line = parser.QuoteNonFinite(line)
+	in := json.NewDecoder(bytes.NewReader(line))
 	in.DisallowUnknownFields()
-	if err := in.Decode(&r); err != nil {
-		return driveAnswer{Error: fmt.Sprintf("the line is no request: %v", err)}, nil
+	wrong := in.Decode(&r)
+	if wrong != nil { // it may be before the id
+		var named struct{ ID json.RawMessage }
+		_ = json.NewDecoder(bytes.NewReader(line)).Decode(&named) // not even of what is no JSON
+		r.ID = named.ID
 	}
 	r.ID = bytes.ToValidUTF8(r.ID, []byte("\uFFFD"))
+	if wrong != nil {
+		return driveAnswer{ID: r.ID, Error: fmt.Sprintf("the line is no request: %v", wrong)}, nil
+	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
 		return driveAnswer{ID: r.ID, Error: "the line has more than one request, and none was taken"}, nil
 	}

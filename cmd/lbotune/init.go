@@ -82,7 +82,7 @@ Read the spec through and correct the guesses.`)
 			return hinted(usagef("%sno option with a value to vary was found", wrote),
 				"write {NAME} into its command where a value goes, and the range of NAME into a table: the draft shows how")
 		}
-		_, err := fmt.Fprint(g.err, when(*file != "-", "wrote %s; look through it, then: lbotune check %[1]s\n", named))
+		_, err := fmt.Fprint(g.err, when(*file != "-", "wrote %s; look through it, then: lbotune check %s\n", named, word(*file)))
 		return err
 	}
 }

@@ -75,7 +75,7 @@ func trialsTable(st *study.State, l layout.Study, list []*study.Trial) [][]strin
 	for _, t := range list {
 		leads := slices.Contains(best, t) && st.Feasible(t)
 		value, standing := either(t.HasValue(), short(t.Value), "-"), either(leads, word, st.StandingOf(t))
-		row := []string{strconv.Itoa(t.Number), value, standing, took(t.Took)}
+		row := []string{strconv.Itoa(t.Number), value, standing, either(t.Done(), took(t.Took), "-")}
 		if a, runs := runs[t.Number]; runs && !t.Done() {
 			row[2], row[3] = "running", took(secondsOf(a.Seconds))
 		}
@@ -105,7 +105,9 @@ func newShow(g *global, above *cobra.Command) {
 	dir := cmd.Flags().String("files", "", "write the trial's [[files]] into `DIR` instead, even if its directory is gone;\nit replaces no other file")
 	cmd.RunE = g.onTrial(func(_ context.Context, st *study.State, l layout.Study, t *study.Trial) error {
 		if *dir != "" {
-			return writeFiles(st, l, t, *dir)
+			if err := writeFiles(st, l, t, *dir); err != nil || !g.json {
+				return err
+			}
 		}
 		return printTrial(g, st, l, t)
 	})
@@ -274,13 +276,17 @@ type trialJSON struct {
 	Attempts  int              `json:"attempts"`
 	Repeats   []float64        `json:"repeats,omitempty"`
 	Confirms  []float64        `json:"confirms,omitempty"`
-	Proposed  time.Time        `json:"proposed"`
-	Runs      []study.Attempt  `json:"runs,omitempty"`
-	Finished  *time.Time       `json:"finished,omitempty"`
-	Excluded  bool             `json:"excluded,omitempty"`
-	Outside   bool             `json:"outside,omitempty"` // of the ranges as they are now
-	Output    string           `json:"output,omitempty"`
-	Command   string           `json:"command,omitempty"`
+	// RepeatMetrics and ConfirmMetrics have the metrics beside the objective, too, if there are any.
+	RepeatMetrics  []study.Metrics `json:"repeat_metrics,omitempty"`
+	ConfirmMetrics []study.Metrics `json:"confirm_metrics,omitempty"`
+
+	Proposed time.Time       `json:"proposed"`
+	Runs     []study.Attempt `json:"runs,omitempty"`
+	Finished *time.Time      `json:"finished,omitempty"`
+	Excluded bool            `json:"excluded,omitempty"`
+	Outside  bool            `json:"outside,omitempty"` // of the ranges as they are now
+	Output   string          `json:"output,omitempty"`
+	Command  string          `json:"command,omitempty"`
 }
 
 func newTrialJSON(st *study.State, l layout.Study, t *study.Trial) trialJSON {
@@ -299,6 +305,9 @@ func trialOf(st *study.State, l layout.Study, t *study.Trial, line string) trial
 		Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
 		Seconds: journal.Seconds(t.Took), Attempts: max(t.Attempt, len(t.Attempts)), Repeats: lists.Map(t.Repeats, objective), Confirms: lists.Map(t.Confirms, objective), Excluded: t.Excluded, Outside: t.Outside,
 		Output: when(max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand, "%s", outputFile(l, t)), Command: line}
+	if len(st.Config.Metrics) > 1 {
+		out.RepeatMetrics, out.ConfirmMetrics = t.Repeats, t.Confirms
+	}
 	if !t.Done() {
 		return out
 	}

@@ -104,6 +104,8 @@ func TestDraftSaysWhatIsLeft(t *testing.T) {
 		`python3 -c 'import sys' --lr 0.1 --name 'a'`: {`--name 'a'` + noPlain},
 		`julia -O 2 t.jl --n "$N"`:                    {`--n "$N"` + noPlain},
 		`./t --opt 'adam' --lr "$LR" --wd=$WD --n 3`:  {`--opt 'adam'` + noPlain, `--lr "$LR"` + noPlain, `--wd=$WD` + noPlain},
+		`./t --hidden 64 32 -8 --lr 0.1 a`:            {"32: behind the value of --hidden; {NAME} in its place makes it a parameter"},
+		`./t --hidden 64 32 16 --layers 3 4`:          {"32 16: behind the value of --hidden; {NAME} in its place makes it a parameter"},
 		`./t --out out.csv --n 3`:                     {"--out out.csv: names a file"},
 		"./t --data \"$DATA\" --seed $S --n 3":        {`--data "$DATA"` + noPlain, "--seed $S: chance"},
 	} {

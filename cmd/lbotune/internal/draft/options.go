@@ -158,6 +158,10 @@ func (g *guesser) words(words []string) {
 			for n := 2; ok; n++ { // --betas 0.9 0.999
 				i++
 				words[i] = "{" + name + "}"
+				more := values(words[i+1:])
+				if len(more) > 0 && !strings.HasSuffix(a, "s") {
+					g.leave(strings.Join(more, " "), "behind the value of "+comment(a)+"; {NAME} in its place makes it a parameter")
+				}
 				if i+1 == len(words) || !strings.HasSuffix(a, "s") || !isNumber(words[i+1]) {
 					break
 				}
@@ -174,6 +178,15 @@ func (g *guesser) words(words []string) {
 			words[i] = strings.TrimSuffix(words[i], value) + "{trial_dir}/" + path.Base(value)
 		}
 	}
+}
+
+// values are the numbers that words begin with, none of which could be an option.
+func values(words []string) []string {
+	n := slices.IndexFunc(words, func(w string) bool { return !isNumber(w) || strings.HasPrefix(w, "-") })
+	if n < 0 {
+		n = len(words)
+	}
+	return words[:n]
 }
 
 const givenAgain = "given again further on, where it may count alone"
