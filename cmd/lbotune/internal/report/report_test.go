@@ -361,6 +361,9 @@ func TestWhatIsShown(t *testing.T) {
 	if s := of["running"]; s.Standing != "running" || of["crashed"].Standing != "stopped" || s.Trials[6].Standing != "unfinished" {
 		t.Errorf("standing %q and %q, trial 7 %q", s.Standing, of["crashed"].Standing, s.Trials[6].Standing)
 	}
+	if text := of["running"].list(); strings.Contains(text, ">0ms<") {
+		t.Errorf("what has not finished is said to have taken no time: %s", text)
+	}
 	if n := of["conditional"].Trials[0].places; !slices.ContainsFunc(of["conditional"].Trials, func(t *Trial) bool { return math.IsNaN(t.places[2]) }) {
 		t.Errorf("a parameter that does not exist has a place: %v", n)
 	}

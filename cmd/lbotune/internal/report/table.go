@@ -106,7 +106,11 @@ func (s *Study) list() string {
 		}
 	}
 	text := s.tableOf(list, []string{"trial", s.Metric, "status", "took", "origin"}, "r", func(t *Trial) []string {
-		return []string{number(t.Value), plain(t.Standing), told("td", fmt.Sprintf("%.3f s", t.Took.Seconds()), Took(t.Took)), plain(string(t.Origin))}
+		took := plain("-")
+		if t.Done() {
+			took = told("td", fmt.Sprintf("%.3f s", t.Took.Seconds()), Took(t.Took))
+		}
+		return []string{number(t.Value), plain(t.Standing), took, plain(string(t.Origin))}
 	})
 	if text == "" {
 		return ""
