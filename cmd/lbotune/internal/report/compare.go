@@ -78,7 +78,7 @@ func comparison(studies []*Study) (cards []card, picture string) {
 	if alike && len(groups) > 0 {
 		picture = overlay(first, groups)
 	}
-	return []card{{ID: "compare", Title: "Beside each other", Note: fair + again, Body: picture + rows.String() + render("words", seeds(ends)), Wide: true}}, picture
+	return []card{{ID: "compare", Title: "Beside each other", Note: fair + again, Body: picture + rows.String() + render("words", seeds(lists.Map(groups, func(g group) string { return g.name }), ends)), Wide: true}}, picture
 }
 
 // course is the best value that counts and holds the limits after each trial that has one, NaN before the first.
@@ -167,7 +167,7 @@ func (s *Study) setting() string {
 // seeds says for each group what several seeds tell: the median, and an interval between two
 // of the values, which holds that of all seeds with at least the probability that is said,
 // whatever their distribution (Conover 1999, section 3.2): bests are too skewed for Student's.
-func seeds(groups [][]float64) []string {
+func seeds(names []string, groups [][]float64) []string {
 	var out []string
 	for i, group := range groups {
 		values := slices.Sorted(slices.Values(group))
@@ -176,7 +176,7 @@ func seeds(groups [][]float64) []string {
 			continue
 		}
 		if math.IsNaN(values[0]) {
-			out = append(out, fmt.Sprintf("Setting %d, %d seeds: not all of them have a value that holds the limits.", i+1, n))
+			out = append(out, fmt.Sprintf("%s, %d seeds: not all of them have a value that holds the limits.", names[i], n))
 			continue
 		}
 		below := distuv.Binomial{N: float64(n), P: 0.5}
@@ -185,8 +185,8 @@ func seeds(groups [][]float64) []string {
 			k++
 		}
 		k = max(k-1, 0)
-		out = append(out, fmt.Sprintf("Setting %d, %d seeds: median %s, between %s and %s with a confidence of %.0f %%.",
-			i+1, n, num((values[(n-1)/2]+values[n/2])/2), num(values[k]), num(values[n-1-k]), 100*(1-2*below.CDF(float64(k)))))
+		out = append(out, fmt.Sprintf("%s, %d seeds: median %s, between %s and %s with a confidence of %.0f %%.",
+			names[i], n, num((values[(n-1)/2]+values[n/2])/2), num(values[k]), num(values[n-1-k]), 100*(1-2*below.CDF(float64(k)))))
 	}
 	if len(out) == 0 {
 		return []string{"One seed of each setting says little: run each with several."}

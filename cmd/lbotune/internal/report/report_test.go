@@ -687,6 +687,9 @@ func TestComparisonSaysWhatIsFair(t *testing.T) {
 			}
 		})
 	}
+	if want := "bowl, 2 seeds: median"; !strings.Contains(b.String(), want) {
+		t.Errorf("the page lacks %q", want)
+	}
 	if n := strings.Count(b.String(), `<details class="one">`); n != 3 {
 		t.Errorf("%d pages are folded; want 3", n)
 	}
@@ -698,7 +701,7 @@ func TestComparisonSaysWhatIsFair(t *testing.T) {
 		{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}: "median 5.5, between 2 and 9 with a confidence of 98 %", // 1 − 2 (1 + 10) / 2¹⁰
 	} {
 		t.Run(want, func(t *testing.T) {
-			if text := seeds([][]float64{*values}); !strings.Contains(text[0], want) {
+			if text := seeds([]string{"bowl"}, [][]float64{*values}); !strings.Contains(text[0], want) {
 				t.Errorf("%v: want %s", text, want)
 			}
 		})
