@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -195,11 +194,7 @@ func (t *table) slots(r *study.Run) {
 	case len(r.Slots) > 0 && !t.has("workers"):
 		r.Workers = len(r.Slots)
 	case len(r.Slots) > 0 && r.Workers > len(r.Slots):
-		slots := fmt.Sprintf("%d slots", len(r.Slots))
-		if len(r.Slots) == 1 {
-			slots = "1 slot"
-		}
-		t.Wrong("workers", "", "found %d workers for %s; each trial needs a slot to itself", r.Workers, slots)
+		t.Wrong("workers", "", "found %d workers, and slots for %d; each trial needs a slot to itself", r.Workers, len(r.Slots))
 	}
 }
 

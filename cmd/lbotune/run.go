@@ -161,7 +161,7 @@ func (o *runOptions) override(cfg *study.Config) error {
 		return err
 	}
 	if n := len(cfg.Run.Slots); n > 0 && int(o.workers) > n {
-		return usagef("--workers: found %d workers for %s; each trial needs a slot to itself", o.workers, count(n, "slot"))
+		return usagef("--workers: found %d workers, and slots for %d; each trial needs a slot to itself", o.workers, n)
 	}
 	if err := o.launcher.choose(cfg, layout.Study(o.dir)); err != nil {
 		return err

@@ -87,13 +87,13 @@ func (c Command) String() string {
 // where it stands alone and has several. The word around an absent value vanishes, and
 // with it an option that stands before it by itself.
 func renderShell(text string, parts []Part, plain string, b *Bindings) (string, error) {
-	var edits []edit
+	var edits []Edit
 	for _, p := range parts {
 		words, absent, known := b.words(p)
 		switch {
 		case !known:
 			if p.Text != text[p.Start:p.End] { // {{name}}
-				edits = append(edits, edit{span{p.Start, p.End}, p.Text})
+				edits = append(edits, Edit{p.Start, p.End, p.Text})
 			}
 			continue
 		case p.Context != InWord:
@@ -103,7 +103,8 @@ func renderShell(text string, parts []Part, plain string, b *Bindings) (string, 
 			if absent && p.alone() && !p.Flag && isOption(text[p.before.start:p.before.end]) {
 				gone.start = p.before.start
 			}
-			edits = append(edits, edit{withBlanks(text, gone), ""})
+			gone = withBlanks(text, gone)
+			edits = append(edits, Edit{gone.start, gone.end, ""})
 			continue
 		}
 		if !p.alone() || !p.listed {
@@ -115,9 +116,9 @@ func renderShell(text string, parts []Part, plain string, b *Bindings) (string, 
 			}
 			return shell.Quote(t)
 		}
-		edits = append(edits, edit{span{p.Start, p.End}, strings.Join(lists.Map(words, quoted), " ")})
+		edits = append(edits, Edit{p.Start, p.End, strings.Join(lists.Map(words, quoted), " ")})
 	}
-	return edited(text, edits), nil
+	return Edited(text, edits), nil
 }
 
 // withBlanks is the span of a word and of the blanks before it, if blanks or the
@@ -137,22 +138,22 @@ func withBlanks(text string, word span) span {
 	return word
 }
 
-// edit puts a text in the place of a span of another.
-type edit struct {
-	span
-	text string
+// Edit puts a text in the place of what stands between two bytes of another.
+type Edit struct {
+	Start, End int
+	Text       string
 }
 
-// edited makes edits, but for those within the span of a longer one.
-func edited(text string, edits []edit) string {
-	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(a.start-b.start, b.end-a.end) })
+// Edited makes edits, but for those within a longer one.
+func Edited(text string, edits []Edit) string {
+	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
 	var out strings.Builder
 	at := 0
 	for _, e := range edits {
-		if e.start >= at {
-			out.WriteString(text[at:e.start] + e.text)
+		if e.Start >= at {
+			out.WriteString(text[at:e.Start] + e.Text)
 		}
-		at = max(at, e.end)
+		at = max(at, e.End)
 	}
 	return out.String() + text[at:]
 }

@@ -116,23 +116,15 @@ func (g *guesser) shell(line string) string {
 			g.variables(w[:programOf(w)])
 		}
 	}
-	type edit struct {
-		at  [2]int
-		new string
-	}
-	var edits []edit // of words in which no command is: these do not overlap
+	var edits []command.Edit // of words in which no command is
 	for i, c := range calls {
 		for k, at := range c {
 			if words[i][k] != line[at[0]:at[1]] {
-				edits = append(edits, edit{at, words[i][k]})
+				edits = append(edits, command.Edit{Start: at[0], End: at[1], Text: words[i][k]})
 			}
 		}
 	}
-	slices.SortFunc(edits, func(a, b edit) int { return b.at[0] - a.at[0] })
-	edited := line
-	for _, e := range edits {
-		edited = edited[:e.at[0]] + e.new + edited[e.at[1]:]
-	}
+	edited := command.Edited(line, edits)
 	parts, _ = command.ParseShell(edited)
 	if !slices.ContainsFunc(parts, func(p command.Part) bool {
 		return p.IsPlaceholder() && p.Context != command.InWord && g.taken[strings.ToUpper(p.Name)]
