@@ -69,7 +69,7 @@ func TestPaste(t *testing.T) {
 		"make # first\n./x {n}": "(cd /src || exit; make # first\n./x 5\n)",
 	} {
 		c.Command.Shell = line
-		if got, err := c.Paste(b, "/"); err != nil || got != want {
+		if got, err := c.Paste("/")(b); err != nil || got != want {
 			t.Errorf("%s: got %s, %v; want %s", line, got, err, want)
 		}
 	}
