@@ -36,3 +36,12 @@ func TestImportanceOfNothingGained(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A parameter that never varied has a row all the same, which is shorter than the others.
+func TestImportanceOfWhatNeverVaried(t *testing.T) {
+	im := &report.Importance{Objective: "loss", From: "first", Trial: 2, Start: 1, End: 0.5,
+		Params: []report.ParamRow{{Param: "x", Gain: report.Interval{Value: 1}}, {Param: "depth", Never: true}}}
+	if got := importanceText(im); !strings.Contains(got, "\ndepth      never varied\n") {
+		t.Errorf("%s", got)
+	}
+}

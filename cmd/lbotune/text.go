@@ -171,7 +171,7 @@ func tableText(rows [][]string, columns int) string {
 			line := ""
 			add := func(i int) { line += row[i] + strings.Repeat(" ", width[i]-widthOf(row[i])+2) }
 			add(0)
-			for i := from; i < n; i++ {
+			for i := from; i < min(n, len(row)); i++ {
 				add(i)
 			}
 			s.WriteString(strings.TrimRight(line, " ") + "\n")
