@@ -174,7 +174,7 @@ func sourceOf(st *study.State, l layout.Study, before bool) (report.Source, erro
 	return report.Source{State: st, Dir: string(l), Running: running,
 		Command: func(t *study.Trial) string { return hidden.Hide(line(t)) },
 		Output: func(t *study.Trial) string {
-			dir := l.Attempt(layout.AttemptID{Trial: t.Number, Attempt: max(t.Attempt, 1)})
+			dir := l.Attempt(layout.AttemptID{Trial: t.Number, Attempt: report.ResultAttempt(t)})
 			_, text := endOfOutput(l, dir, &st.Config, 2<<10, runner.StderrName, runner.StdoutName)
 			return text
 		},

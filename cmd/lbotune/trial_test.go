@@ -1,12 +1,15 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -25,6 +28,36 @@ func TestCommandOfARunningTrial(t *testing.T) {
 					t.Errorf("%s, %s: %q", line, name, got)
 				}
 			})
+		}
+	}
+}
+
+// What a trial's panel shows is what the attempt printed that runs, or that the result is from: the same that
+// its log shows.
+func TestOutputOfAPanel(t *testing.T) {
+	l := layout.Of(t.TempDir())
+	for attempt, text := range []string{"", "first", "second"} {
+		if dir := l.Attempt(layout.AttemptID{Trial: 1, Attempt: attempt}); attempt > 0 {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, runner.StdoutName), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	src, err := sourceOf(new(study.State), l, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := []study.Attempt{{Number: 1}, {Number: 2}}
+	for want, trial := range map[string]study.Trial{
+		"first":  {Attempt: 1, Attempts: both, Status: optimizer.Succeeded}, // and confirmed by a second
+		"second": {Attempt: 1, Attempts: both},
+	} {
+		trial.Number = 1
+		if got := src.Output(&trial); got != want {
+			t.Errorf("the panel shows %q; want %q", got, want)
 		}
 	}
 }
