@@ -3,9 +3,14 @@ package report
 import (
 	"encoding/json"
 	"math"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -53,5 +58,48 @@ func TestBadValuesDoNotFlattenAnAxis(t *testing.T) {
 				t.Errorf("a bad value is at %v; want an end", at)
 			}
 		})
+	}
+}
+
+// Numbers that are compared have the same digits wherever they are: rounded more, today's value would be better
+// than the best one.
+func TestNumbersAreRoundedAlike(t *testing.T) {
+	h := begin(t, float("x"))
+	for k := range 12 {
+		h.trialOf([]float64{float64(k) / 12}, 1235400-25*float64(k))
+	}
+	s := h.of(false)
+	if text := strings.Join(s.words(), " "); !strings.Contains(text, "is 1235125, of trial 12") || !strings.Contains(text, "With the first trial it was 1235400.") {
+		t.Errorf("in words: %s", text)
+	}
+	s.Model = fixedModel()
+	s.Model.Importance.Start, s.Model.Importance.End = 1235400, 1235125
+	if text := strings.Join(s.ablation(), ""); !strings.Contains(text, "from 1235400 (first) to 1235125<") {
+		t.Errorf("the gain: %s", text)
+	}
+	if p := s.panel(s.Trials[0]); !strings.Contains(p.Tip, "loss = 1235400\n") || !slices.Contains(p.Rows, [2]string{"predicted", "1358940"}) {
+		t.Errorf("a trial has the tip %q and the rows %q", p.Tip, p.Rows)
+	}
+	best := 1235125.0
+	if row := (Listed{Dir: "a.study", Best: &best}).part().HTML; !strings.Contains(row, "<td>1235125</td>") {
+		t.Errorf("a folder lists %s", row)
+	}
+	if text := seeds([][]float64{{1235400, 1235125}}); !strings.Contains(text[0], " between 1235125 and 1235400 ") {
+		t.Errorf("of seeds: %s", text)
+	}
+}
+
+// A page has all times of the zone in which it is made.
+func TestTimesAreLocal(t *testing.T) {
+	was := time.Local
+	time.Local = time.FixedZone("east", 5*3600)
+	defer func() { time.Local = was }()
+	h := begin(t, float("x"))
+	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	h.record(study.Proposed{Trial: 1, Origin: optimizer.OriginInitial, Values: h.st.Space.Decode(spaces.Point{0.5})}, study.Started{Trial: 1, Attempt: 1})
+	h.st.Trials[0].Attempts[0].Started = at
+	s := h.of(true)
+	if rows := s.panel(s.Trials[0]).Rows; !slices.Contains(rows, [2]string{"attempt 1", "slot 0, started 2026-01-31 17:00:00"}) {
+		t.Errorf("%q", rows)
 	}
 }

@@ -35,7 +35,7 @@ var pageJS string
 var pageHTML string
 
 var pages = template.Must(template.New("page").Funcs(template.FuncMap{
-	"clean": clean, "num": num, "tidy": tidy, "policy": policy, "took": Took,
+	"clean": clean, "short": Short, "tidy": tidy, "policy": policy, "took": Took,
 	"safe":   func(made string) template.HTML { return template.HTML(made) }, // by another template, or drawn
 	"style":  func() template.CSS { return template.CSS(pageCSS + chartCSS) },
 	"script": func() template.JS { return template.JS(pageJS) },
@@ -287,7 +287,7 @@ func (s *Study) words() (out []string) {
 // one, empty if there is none.
 func (s *Study) besideBest(t *Trial) string {
 	if s.figures.Runs == 0 {
-		return num(*t.Value)
+		return Short(*t.Value)
 	}
 	for _, c := range s.state.Confirmations() {
 		if c.Trial == t.Trial {
@@ -307,7 +307,7 @@ func (s *Study) panel(t *Trial) panel {
 	if t.Value != nil {
 		p.Exact = strconv.FormatFloat(*t.Value, 'g', -1, 64)
 		add(s.Metric, p.Exact)
-		tip = append(tip, clean(s.Metric, 30)+" = "+num(*t.Value))
+		tip = append(tip, clean(s.Metric, 30)+" = "+Short(*t.Value))
 	}
 	if t.Failure != nil {
 		add("reason", t.Failure.Text)
@@ -331,11 +331,11 @@ func (s *Study) panel(t *Trial) panel {
 	}
 	add("proposed by", strings.TrimSuffix(string(t.Origin)+": "+t.Why, ": "))
 	if t.Expected != nil {
-		add("predicted", num(*t.Expected))
+		add("predicted", Short(*t.Expected))
 	}
 	for _, a := range t.Attempts {
 		if !a.Started.IsZero() {
-			add(fmt.Sprintf("attempt %d", a.Number), fmt.Sprintf("%s, started %s", strings.TrimSpace(fmt.Sprint("slot ", a.Slot, " ", a.Host)), a.Started.Format(time.DateTime)))
+			add(fmt.Sprintf("attempt %d", a.Number), fmt.Sprintf("%s, started %s", strings.TrimSpace(fmt.Sprint("slot ", a.Slot, " ", a.Host)), a.Started.Local().Format(time.DateTime)))
 		}
 	}
 	p.Tip = strings.Join(tip, "\n")

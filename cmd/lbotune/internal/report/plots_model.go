@@ -119,7 +119,7 @@ func (s *Study) amongGood() []string {
 // ablation has bars of what each parameter contributes on the way to the best trial.
 func (s *Study) ablation() []string {
 	return s.bars("Contribution to the gain", func(im *Importance) string {
-		return fmt.Sprintf("share, from %s (%s) to %s", num(im.Start), im.From, num(im.End))
+		return fmt.Sprintf("share, from %s (%s) to %s", Short(im.Start), im.From, Short(im.End))
 	}, func(im *Importance, r ParamRow) (Interval, float64) { g := im.Share(r.Gain); return g, g.Value })
 }
 
