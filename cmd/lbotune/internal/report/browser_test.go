@@ -534,6 +534,36 @@ func TestRangeOfALongName(t *testing.T) {
 	b.quiet(url)
 }
 
+// On an axis that the page draws anew, marks that differ have labels that differ, and the best so far goes through
+// the best trials, however little the values differ.
+func TestLogarithmOfANarrowRange(t *testing.T) {
+	b := openBrowser(t)
+	h := begin(t, float("x"))
+	for k := range 9 {
+		h.trialOf([]float64{float64(k) / 9}, 0.69315-1.23456789e-6*float64(k))
+	}
+	file := filepath.Join(t.TempDir(), "narrow.html")
+	var page bytes.Buffer
+	if err := HTML(&page, []*Study{h.of(false)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, page.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	b.open("file://" + file)
+	for _, log := range []string{"1", "0"} {
+		b.mark(".tools input[type=checkbox]", "click")
+		b.await(`document.querySelector('#history svg').dataset.y.split(' ')[2]`, log)
+		b.await(`(() => { const [lo, hi, log, top, low] = document.querySelector('#history svg').dataset.y.split(' ').map(Number), f = +log ? Math.log : v => v;
+			const shown = [...document.querySelectorAll('#history text.tick')].filter(t => +t.getAttribute('x') < 60);
+			return shown.length > 2 && shown.every(t => Math.abs(+t.getAttribute('y') - 3.5 - low + (f(+t.textContent) - f(lo)) / (f(hi) - f(lo)) * (low - top)) < 0.2) })()`, "true")
+		b.await(`(() => { const dots = [...document.querySelectorAll('#history circle')].map(c => +c.getAttribute('cy'));
+			const line = document.querySelector('#history .bestline').getAttribute('d').slice(1).split('L').map(p => +p.split(' ')[1]);
+			return line.length > 9 && line.every(y => dots.some(at => Math.abs(at - y) < 0.2)) })()`, "true")
+	}
+	b.quiet("file://")
+}
+
 // Columns and parameters of one name are told apart, texts that begin like numbers are sorted as texts, and
 // Enter in the filter is no order.
 func TestNamesOnAPage(t *testing.T) {

@@ -2,8 +2,11 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -101,5 +104,51 @@ func TestTimesAreLocal(t *testing.T) {
 	s := h.of(true)
 	if rows := s.panel(s.Trials[0]).Rows; !slices.Contains(rows, [2]string{"attempt 1", "slot 0, started 2026-01-31 17:00:00"}) {
 		t.Errorf("%q", rows)
+	}
+}
+
+// Marks that differ have labels that differ.
+func TestMarksOfANarrowRange(t *testing.T) {
+	for _, c := range []struct{ from, to float64 }{{0.69313, 0.69315}, {1234570, 1234580}, {12345670, 12345690}, {-1234570.5, -1234570}, {999, 1001}, {1e-7, 1.00001e-7}, {0.5, 1}, {1, 5e4}, {0, 3e7}, {-1e-9, 1e-9}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			for name, a := range map[string]axis{
+				"values":      axisOf("loss", []float64{c.from, c.to}, study.Minimize),
+				"a parameter": paramAxis(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: c.from, Max: c.to}),
+			} {
+				labels := lists.Map(a.marks(), func(t tick) string { return t.label })
+				if n := len(slices.Compact(slices.Clone(labels))); n < 2 || n < len(labels) {
+					t.Errorf("%s: %v", name, labels)
+				}
+			}
+		})
+	}
+	h := begin(t, float("x"), float("y"))
+	for k := range 9 {
+		h.trialOf([]float64{float64(k) / 9, 0.5}, 123456.78901+1e-5*float64(k))
+	}
+	s := h.of(false)
+	text, err := s.Text("history", Cells{Columns: 80, Plain: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Model = fixedModel()
+	s.Model.Maps[0].Mean = []float64{123456.78901, 123456.78902, 123456.78903, 123456.78904}
+	marks := regexp.MustCompile(`class="tick" x="([^"]*)" y="[^"]*">([^<]*)<`).FindAllStringSubmatch(s.maps2D()[0], -1)
+	for _, m := range marks {
+		if at, err := strconv.ParseFloat(m[1], 64); err != nil || at+6*float64(len(m[2])) > 320 {
+			t.Errorf("the label %s at %s of a map has no room", m[2], m[1])
+		}
+	}
+	if len(marks) < 3 || marks[0][2] == marks[1][2] {
+		t.Errorf("the marks of a map are %q", marks)
+	}
+	for picture, shown := range map[string][]string{
+		"svg":        regexp.MustCompile(`>(123456[^<]*)<`).FindAllString(s.history(), -1),
+		"characters": regexp.MustCompile(`123456\S*`).FindAllString(text, -1),
+	} {
+		slices.Sort(shown)
+		if n := len(slices.Compact(slices.Clone(shown))); n < 3 || n < len(shown) || strings.ContainsAny(strings.Join(shown, ""), "…~") {
+			t.Errorf("%s: %v", picture, shown)
+		}
 	}
 }

@@ -318,8 +318,8 @@
       let k = 0;
       path.setAttribute('d', path.getAttribute('d').replace(/([-\d.]+) [-\d.]+/g, (_, x) => x + ' ' + at(v[k++]).toFixed(1)));
     }
-    const lines = [...svg.querySelectorAll('line.grid')].filter(l => l.getAttribute('y1') === l.getAttribute('y2')), texts = [...svg.querySelectorAll('text.tick')].filter(t => t.getAttribute('x') < 55);
-    const [line, text] = [lines[0], texts[0]];
+    const lines = [...svg.querySelectorAll('line.grid')].filter(l => l.getAttribute('y1') === l.getAttribute('y2')), line = lines[0];
+    const texts = [...svg.querySelectorAll('text.tick')].filter(t => +t.getAttribute('x') < +line?.getAttribute('x1')), text = texts[0];
     for (const old of [...lines, ...texts]) old.remove();
     if (!line || !text) return;
     const marks = [];
@@ -327,7 +327,8 @@
       const from = Math.ceil(Math.log10(lo)), to = Math.floor(Math.log10(hi)), step = Math.max(Math.ceil((to - from + 1) / 6), 1);
       for (let e = from; e <= to; e += step) marks.push(10 ** e);
       if (marks.length < 2) for (const m of [2, 3, 5]) for (let e = from - 1; e <= to; e++) if (m * 10 ** e > lo && m * 10 ** e < hi) marks.push(m * 10 ** e);
-    } else {
+    }
+    if (marks.length < 2) {
       const raw = 10 ** Math.floor(Math.log10((hi - lo) / 4)), step = raw * [1, 2, 5, 10].find(m => (hi - lo) / (raw * m) <= 5);
       for (let v = Math.ceil(lo / step) * step; v <= hi; v += step) marks.push(v);
     }
@@ -336,7 +337,8 @@
       l.setAttribute('y1', y);
       l.setAttribute('y2', y);
       t.setAttribute('y', y + 3.5);
-      t.textContent = +v.toPrecision(4);
+      const digits = Math.floor(Math.log10(Math.abs(v))) - Math.floor(Math.log10((hi - lo) / 10)) + 1;
+      t.textContent = +v.toPrecision(Math.min(Math.max(digits, 4), 15));
       svg.prepend(l, t);
     }
   };

@@ -69,7 +69,7 @@ func paramAxis(p spaces.Param) axis {
 			at, err := own.Encode(spaces.Values{{Name: p.Name, Value: spaces.Float(v)}})
 			near := func(t tick) bool { return math.Abs(t.at-at[0]) < 0.1 }
 			if err == nil && v >= p.Min && v <= p.Max && !slices.ContainsFunc(a.ticks, near) {
-				a.ticks = append(a.ticks, tick{at[0], num(v)})
+				a.ticks = append(a.ticks, tick{at[0], mark(v, p.Max-p.Min)})
 			}
 		}
 		slices.SortFunc(a.ticks, func(a, b tick) int { return cmp.Compare(a.at, b.at) })

@@ -59,14 +59,15 @@ func (s *Study) maps2D() []string {
 	for _, o := range s.objectives() {
 		for _, m := range o.Maps {
 			x, title := s.axes[m.free[0]], fmt.Sprintf("The model over %s and %s", m.X, m.Y)
-			x.room = 48
+			scale := axisOf("", m.Mean, o.axis.better)
+			x.room = max(48, 7+6.2*float64(scale.longest()))
 			if s.state.Config.Several() {
 				title = fmt.Sprintf("The model of %s over %s and %s", o.Objective, m.X, m.Y)
 				x.scale += ": " + o.Objective
 			}
 			at := func(t *Trial) (x, y float64) { return t.ifValued(t.places[m.free[0]], t.places[m.free[1]]) }
 			out = append(out, s.scatter(title, 320, 250, x, s.axes[m.free[1]], at, func(c *chart) {
-				c.heat(axisOf("", m.Mean, o.axis.better), m, c.px(0), c.py(1), c.px(1)-c.px(0), c.py(0)-c.py(1))
+				c.heat(scale, m, c.px(0), c.py(1), c.px(1)-c.px(0), c.py(0)-c.py(1))
 			}))
 		}
 	}

@@ -32,8 +32,17 @@ func clean(s string, most int) string {
 	}, s)
 }
 
-// num is a number as people compare it.
-func num(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+// mark is the number of one of the marks on a range so wide, in as many digits as tell it from the others.
+func mark(v, wide float64) string {
+	digits := math.Floor(math.Log10(math.Abs(v))) - math.Floor(math.Log10(wide/10)) + 1
+	switch {
+	case !(digits > 4 && digits < 16): // also if one of both is 0
+		digits = 4
+	case v == math.Trunc(v):
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', int(digits), 64)
+}
 
 // tick is a mark on an axis, between 0 and 1.
 type tick struct {
@@ -68,7 +77,17 @@ func (a axis) marks() []tick {
 	if a.ticks != nil {
 		return a.ticks
 	}
-	return lists.Map(niceTicks(a.lo, a.hi, a.log), func(v float64) tick { return tick{a.at(v), num(v)} })
+	return lists.Map(niceTicks(a.lo, a.hi, a.log), func(v float64) tick { return tick{a.at(v), mark(v, a.hi-a.lo)} })
+}
+
+// longest is how long the labels of numbers are.
+func (a axis) longest() (n int) {
+	if a.ticks == nil {
+		for _, t := range a.marks() {
+			n = max(n, len(t.label))
+		}
+	}
+	return n
 }
 
 // niceTicks are round numbers between lo and hi: 1, 2 or 5 times a power of ten apart,
@@ -175,11 +194,12 @@ type chart struct {
 
 // chart begins a picture, which says in words what it shows.
 func (s *Study) chart(title string, width, height float64, x, y axis) *chart {
-	c := &chart{width: width, height: height, left: 58, right: 12 + x.room, top: 10, bottom: 36, x: x, y: y, key: s.Key}
+	longest := y.longest()
+	c := &chart{width: width, height: height, left: max(58, 14+6.2*float64(longest)), right: 12 + x.room, top: 10, bottom: 36, x: x, y: y, key: s.Key}
 	if s.cells != nil {
 		rows := 3 + int(math.Ceil(height/cellHeight))
 		c.canvas = &cells{*s.cells, make([]cell, rows*s.cells.Columns)}
-		c.width, c.height, c.left, c.top = float64(s.cells.Columns)*cellWidth, float64(rows)*cellHeight, 11*cellWidth, 2.5*cellHeight
+		c.width, c.height, c.left, c.top = float64(s.cells.Columns)*cellWidth, float64(rows)*cellHeight, float64(max(11, longest+2))*cellWidth, 2.5*cellHeight
 		c.canvas.text("title", 0, 4, clean(title, s.cells.Columns))
 		c.canvas.text("label", 0, cellHeight+4, clean(y.label+y.scale, s.cells.Columns))
 		return c
@@ -201,10 +221,11 @@ func (c *chart) py(place float64) float64 {
 
 // frame draws the axes, their ticks and labels.
 func (c *chart) frame() {
+	most := max(9, c.y.longest())
 	for _, t := range c.y.marks() {
 		y := c.py(t.at)
 		c.line("grid", c.px(0), y, c.px(1), y)
-		c.text("tick end", c.left-6, y+3.5, t.label, 9)
+		c.text("tick end", c.left-6, y+3.5, t.label, most)
 	}
 	marks := c.x.marks()
 	room, free := max(int((c.width-c.left-c.right)/float64(max(len(marks), 1))/6.2), 3), 0.0
@@ -290,7 +311,7 @@ func (b *svg) path(class string, places [][2]float64, values ...float64) {
 		fmt.Fprintf(b, "%s%.1f %.1f", pen, p[0], p[1])
 		pen = "L"
 		if len(values) > 0 && finite(values[i]) {
-			exact += " " + num(values[i])
+			exact += " " + strconv.FormatFloat(values[i], 'g', -1, 64)
 		} else if len(values) > 0 {
 			exact += " 1e308"
 		}
@@ -336,7 +357,7 @@ func (b *svg) heat(a axis, m Map, x, y, w, h float64) {
 	b.image(img, x, y, w, h)
 	b.image(bar, x+w+8, y, 8, h)
 	for _, t := range a.marks() {
-		b.text("tick", x+w+19, y+(1-t.at)*h+3.5, clean(t.label, 8))
+		b.text("tick", x+w+19, y+(1-t.at)*h+3.5, t.label)
 	}
 }
 
