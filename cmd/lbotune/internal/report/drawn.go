@@ -13,6 +13,7 @@ const (
 	mostDrawnValues = 30_000 // of their parameters
 	leastDrawn      = 100    // trials, however many parameters they have
 	mostDrawnParams = 20
+	mostLines       = 300 // of a picture with a line for each trial
 )
 
 // choose finds the trials that count, the best first, and those that are drawn: of many the

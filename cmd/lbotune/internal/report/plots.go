@@ -41,9 +41,9 @@ var cards = []plot{
 	{"ablation", "Contribution to the gain", "what each parameter contributes on the way to the best trial (Shapley values); lines: 90 % intervals", modelled, (*Study).ablation},
 	{"slice", "Parameters", "dots: trials; line and band: the model through the best trial and its 95 % interval; orange: ruled out by the Lipschitz bounds", wide | modelled, (*Study).slices},
 	{"map", "The model", "dark is better, pale is uncertain, hatched is ruled out by the Lipschitz bounds; all other parameters as in the best trial", wide | modelled, (*Study).maps2D},
-	{"parallel", "Parallel coordinates", "one line for each trial; the best tenth stands out", wide, one((*Study).parallel)},
+	{"parallel", "Parallel coordinates", "one line for each of the best 300 trials; the best tenth of these stands out", wide, one((*Study).parallel)},
 	{"timeline", "Timeline", "what ran in which slot, and waiting before it", wide, one((*Study).timeline)},
-	{"curves", "Learning curves", "readings of the objective while trials ran", 0, one((*Study).curves)},
+	{"curves", "Learning curves", "readings of the objective while trials ran: the last 300, the best among them", 0, one((*Study).curves)},
 	{"metrics", "Metrics beside each other", "", 0, (*Study).metricPairs},
 	{"distribution", "Distribution of values", "the share of trials at least as good", 0, one((*Study).distribution)},
 	{"lipschitz", "Lipschitz bounds", "as the data came in: the share of the space that they rule out, what they leave to gain if their constant is stated, and the constant in the model's units", wide, (*Study).lipschitz},
@@ -177,7 +177,7 @@ func (s *Study) parallel() string {
 	if len(s.ranked) == 0 || len(s.Params) == 0 {
 		return ""
 	}
-	ranked := slices.DeleteFunc(slices.Clone(s.ranked[:min(len(s.ranked), 300)]), func(t *Trial) bool { return !t.shown })
+	ranked := slices.DeleteFunc(slices.Clone(s.ranked[:min(len(s.ranked), mostLines)]), func(t *Trial) bool { return !t.shown })
 	var axes []axis
 	var places []func(*Trial) float64 // on them
 	for _, i := range s.drawnParams() {
@@ -311,7 +311,7 @@ var variable = regexp.MustCompile(`var\(--\w+,(#\w+)\)`)
 // legend says what stands for what in a picture by itself.
 var legend = [][2]string{{"d best", "best"}, {"d", "trial"}, {"d spread", "initial or exploring"}, {"d pruned", "stopped early"}, {"d infeasible", "over a limit"},
 	{"d failed", "failed"}, {"bestline", "best so far"}, {"mean", "model"}, {"band", "its interval of 95 %"}, {"ruled", "ruled out"}, {"share", "alone"},
-	{"share pale", "with interactions"}, {"whisker", "interval of 90 %"}, {"thread top", "best tenth"}, {"bar waiting", "waiting"}, {"bar retried", "run again"}}
+	{"share pale", "with interactions"}, {"whisker", "interval of 90 %"}, {"thread top", "best tenth of these"}, {"bar waiting", "waiting"}, {"bar retried", "run again"}}
 
 var titleRE = regexp.MustCompile(`<title>([^<]*)</title>`)
 

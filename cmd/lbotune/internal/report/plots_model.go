@@ -144,7 +144,7 @@ func (s *Study) bars(title string, label func(*Importance) string, of func(*Impo
 			}
 		}
 		slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Value, a.Value) })
-		rows = rows[:min(len(rows), 15)]
+		rows = rows[:min(len(rows), mostDrawnParams)]
 		if !slices.ContainsFunc(rows, func(r row) bool { return r.Interval != Interval{} }) { // nothing was gained
 			continue
 		}

@@ -85,7 +85,7 @@ func (s *Study) curves() string {
 	}
 	c := s.chart("Learning curves", 380, 240, x, axisOf(s.Metric, values, s.Direction))
 	c.frame()
-	for _, t := range with[max(len(with)-300, 0):] {
+	for _, t := range with[max(len(with)-mostLines, 0):] {
 		places := lists.Map(t.Measurements, func(m study.Measurement) [2]float64 {
 			return [2]float64{c.x.at(m.Step), c.y.at(reported(m.Metrics, s.Metric))}
 		})

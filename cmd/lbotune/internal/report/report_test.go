@@ -602,6 +602,33 @@ func TestManyTrials(t *testing.T) {
 	}
 }
 
+// A picture that leaves trials or parameters out says how many it has.
+func TestPicturesSayHowMuchTheyDraw(t *testing.T) {
+	h := begin(t, float("x"))
+	for k := range 400 {
+		h.trial(math.Mod(float64(k)*0.618, 1))
+	}
+	s := of(Source{State: &h.st})
+	for name, class := range map[string]string{"parallel": `class="thread`, "curves": `class="curve`} {
+		p := plots[slices.Index(Plots(), name)]
+		if n := strings.Count(p.pictures(s)[0], class); n != mostLines || !strings.Contains(p.note, fmt.Sprint(mostLines)) {
+			t.Errorf("%s has %d lines of 400, and says: %s", name, n, p.note)
+		}
+	}
+	if n := strings.Count(s.parallel(), `class="thread top"`); n != mostLines/10 {
+		t.Errorf("%d of %d lines stand out", n, mostLines)
+	}
+	im := Importance{}
+	for k := range 30 {
+		share := Interval{float64(30 - k), float64(30 - k), float64(30 - k)}
+		im.Params = append(im.Params, ParamRow{Param: fmt.Sprint("p", k), Total: share})
+	}
+	s.Model, s.Params = &Model{Importance: &Importances{Importance: im}}, make([]spaces.Param, 30)
+	if n := strings.Count(s.sensitivity()[0], `class="name end"`); n != mostDrawnParams || !strings.Contains(strings.Join(s.LeftOut(), ""), fmt.Sprint(n, " of 30 parameters")) {
+		t.Errorf("%d parameters have a bar, and the page says: %s", n, s.LeftOut())
+	}
+}
+
 // So does it with very many parameters, and says what is left out of it.
 func TestManyParameters(t *testing.T) {
 	effort.Thorough(t, "draws 3000 trials of 100 parameters")
