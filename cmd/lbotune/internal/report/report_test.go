@@ -629,6 +629,27 @@ func TestPicturesSayHowMuchTheyDraw(t *testing.T) {
 	}
 }
 
+// A table that lacks trials says so: a filter finds no others in it.
+func TestTableOfManyTrialsSaysWhatItLacks(t *testing.T) {
+	h := begin(t, float("x"))
+	for k := range 510 {
+		if k%4 == 0 {
+			h.failure("exit code 1")
+		} else {
+			h.trial(math.Mod(float64(k)*0.618, 1))
+		}
+		if k == 499 {
+			if said := of(Source{State: &h.st}).LeftOut(); said != nil {
+				t.Errorf("of 500 trials it says: %s", said)
+			}
+		}
+	}
+	s := of(Source{State: &h.st})
+	if said := strings.Join(s.LeftOut(), " "); strings.Count(s.list(), "<tr id") != mostListed || !strings.Contains(said, "500 of the 510") {
+		t.Errorf("the table has %d rows, and the page says: %s", strings.Count(s.list(), "<tr id"), said)
+	}
+}
+
 // So does it with very many parameters, and says what is left out of it.
 func TestManyParameters(t *testing.T) {
 	effort.Thorough(t, "draws 3000 trials of 100 parameters")
