@@ -396,6 +396,9 @@ func TestNothingGained(t *testing.T) {
 	if s.ablation() != nil || s.sensitivity() == nil {
 		t.Errorf("%d pictures of what was gained, %d of what matters", len(s.ablation()), len(s.sensitivity()))
 	}
+	if im := s.Model.Importance; im.Start != 0.5 || im.End != 0.5 {
+		t.Errorf("from %v to %v; want what was measured, 0.5", im.Start, im.End)
+	}
 	if got := (Interval{-0.001, -0.004, -0}).percent(); got != "0 % (0 to 0)" {
 		t.Error(got)
 	}
