@@ -204,12 +204,12 @@ type Failures struct {
 
 // Failures lists why trials failed, the most frequent reason first.
 func (s *State) Failures() []Failures {
-	out := []Failures{}
+	out, at := []Failures{}, map[string]int{}
 	for _, t := range s.those(func(t *Trial) bool { return t.Status == optimizer.Failed }) {
 		reason := t.Failure.String()
-		i := slices.IndexFunc(out, func(f Failures) bool { return f.Reason == reason })
-		if i < 0 {
-			i = len(out)
+		i, known := at[reason]
+		if !known {
+			i, at[reason] = len(out), len(out)
 			out = append(out, Failures{Reason: reason})
 		}
 		out[i].Trials = append(out[i].Trials, t.Number)

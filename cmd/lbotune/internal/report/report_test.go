@@ -650,6 +650,27 @@ func TestTableOfManyTrialsSaysWhatItLacks(t *testing.T) {
 	}
 }
 
+// Of failures with a reason each the page and the Markdown have some, and say how many more there are.
+func TestFailuresOfManyReasons(t *testing.T) {
+	h := begin(t, float("x"))
+	for k := range 50 {
+		h.failure(fmt.Sprint("nan on line ", k))
+	}
+	s := of(Source{State: &h.st})
+	var markdown strings.Builder
+	if err := s.Markdown(&markdown); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"page": render("failures", s), "Markdown": markdown.String()} {
+		if n := strings.Count(text, "nan on line"); n != mostReasons || !strings.Contains(text, "20 of 50 reasons") {
+			t.Errorf("the %s has %d reasons of 50:\n%s", name, n, text)
+		}
+	}
+	if len(s.Failures) != 50 {
+		t.Errorf("the JSON has %d reasons", len(s.Failures))
+	}
+}
+
 // So does it with very many parameters, and says what is left out of it.
 func TestManyParameters(t *testing.T) {
 	effort.Thorough(t, "draws 3000 trials of 100 parameters")

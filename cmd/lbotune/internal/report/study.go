@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"reflect"
@@ -160,6 +161,20 @@ type Failures struct {
 // Last is the trial that failed last.
 func (f Failures) Last() int { return f.Trials[len(f.Trials)-1] }
 
+// mostReasons are how many reasons of failures are shown.
+const mostReasons = 20
+
+// Reasons are the most frequent failures, and MoreReasons says of how many.
+func (s *Study) Reasons() []Failures { return s.Failures[:min(len(s.Failures), mostReasons)] }
+
+// MoreReasons is empty if Reasons has them all.
+func (s *Study) MoreReasons() string {
+	if n := len(s.Failures); n > mostReasons {
+		return fmt.Sprintf("These are the most frequent %d of %d reasons; export has them all.", mostReasons, n)
+	}
+	return ""
+}
+
 // Of prepares a study to be shown. Asking the model takes from a moment to some seconds;
 // the end of ctx leaves it out.
 func Of(ctx context.Context, src Source) *Study {
@@ -200,7 +215,7 @@ func after(src Source, older *Study) *Study {
 	}
 	for i, f := range st.Failures() {
 		group := Failures{Failures: f}
-		if src.Output != nil && i < 20 && older == nil {
+		if src.Output != nil && i < mostReasons && older == nil {
 			group.Output = src.Output(st.Trials[group.Last()-1])
 		}
 		s.Failures = append(s.Failures, group)
