@@ -35,6 +35,7 @@ type statusJSON struct {
 	Sessions     int            `json:"sessions"`
 	Began        time.Time      `json:"began"`
 	Updated      time.Time      `json:"updated"`
+	Notes        []string       `json:"notes,omitempty"` // one of a trial begins with it
 }
 
 type attemptJSON struct {
@@ -75,7 +76,7 @@ func printStatus(g *global, st *study.State, l layout.Study, held bool) error {
 		}
 		f := report.FiguresOf(st, held)
 		return printJSON(g.out, statusJSON{newSummaryJSON(st, l, f), held, f.Elapsed.Seconds(), f.Left.Seconds(), attemptsUnderWay(st, l, held, len(st.Trials)), st.Failures(),
-			f.Unfinished, volumes, st.Sessions, st.Began, st.Updated})
+			f.Unfinished, volumes, st.Sessions, st.Began, st.Updated, lists.Map(st.Notes, report.Note)})
 	}
 	return g.print("%s", statusText(st, l, held, standingText(st, l, held, len(st.Trials))))
 }
@@ -87,7 +88,7 @@ func statusText(st *study.State, l layout.Study, held bool, standing string) str
 	s.add("state", "%s", oneLine(resting(st, l, held)))
 	s.WriteString(standing)
 	for _, n := range st.Notes {
-		s.add("note", "%s%s", when(n.Trial > 0, "trial %d: ", n.Trial), oneLine(n.Text))
+		s.add("note", "%s", oneLine(report.Note(n)))
 	}
 	return s.String()
 }

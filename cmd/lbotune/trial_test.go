@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -58,6 +60,29 @@ func TestOutputOfAPanel(t *testing.T) {
 		trial.Number = 1
 		if got := src.Output(&trial); got != want {
 			t.Errorf("the panel shows %q; want %q", got, want)
+		}
+	}
+}
+
+// What was noted of a trial is said with its number, or with the trial, wherever the study is shown.
+func TestNotesOfATrial(t *testing.T) {
+	l := byHand(t, t.TempDir())
+	run := func(args ...string) string {
+		t.Helper()
+		var out, said bytes.Buffer
+		if code := execute(args, streams{strings.NewReader(""), &out, &said}); code != 0 {
+			t.Fatalf("%s: exit code %d, %s", args, code, &said)
+		}
+		return out.String()
+	}
+	run("note", string(l), "--trial", "1", "diverged early")
+	for args, want := range map[string]string{
+		"status": "note       trial 1: diverged early\n", "status --json": `"trial 1: diverged early"`, "report --json -o -": `"trial 1: diverged early"`,
+		"show 1": "note      diverged early\n", "show 1 --json": `"diverged early"`, "export --format jsonl": `"notes":["diverged early"]`, "trials --json": `"notes":["diverged early"]`,
+	} {
+		words := strings.Fields(args)
+		if got := run(append([]string{words[0], string(l)}, words[1:]...)...); !strings.Contains(got, want) {
+			t.Errorf("%s lacks %s:\n%s", args, strconv.Quote(want), got)
 		}
 	}
 }

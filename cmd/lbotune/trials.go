@@ -224,6 +224,7 @@ func printTrial(g *global, st *study.State, l layout.Study, t *study.Trial) erro
 		job, _ := where(c, l, layout.AttemptID{Trial: t.Number, Attempt: a.Number})
 		s.add("", "%s", attemptLine(a, job))
 	}
+	s.list("note", lists.Map(j.Notes, oneLine))
 	s.when(j.Command != "", "command", "%s", printable(j.Command))
 	s.when(directoryGone(st, l, t), "", "its directory is gone: to run the values again, enqueue them")
 	s.when(j.Output != "", "output", "%s", shownFile(l, j.Output))
@@ -287,6 +288,17 @@ type trialJSON struct {
 	Outside  bool            `json:"outside,omitempty"` // of the ranges as they are now
 	Output   string          `json:"output,omitempty"`
 	Command  string          `json:"command,omitempty"`
+	Notes    []string        `json:"notes,omitempty"`
+}
+
+// notesOf are the remarks about a trial.
+func notesOf(st *study.State, t *study.Trial) (out []string) {
+	for _, n := range st.Notes {
+		if n.Trial == t.Number {
+			out = append(out, n.Text)
+		}
+	}
+	return out
 }
 
 func newTrialJSON(st *study.State, l layout.Study, t *study.Trial) trialJSON {
@@ -304,7 +316,7 @@ func trialOf(st *study.State, l layout.Study, t *study.Trial, line string) trial
 	out := trialJSON{Trial: t.Number, Status: cmp.Or(string(t.Status), "unfinished"), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
 		Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
 		Seconds: journal.Seconds(t.Took), Attempts: max(t.Attempt, len(t.Attempts)), Repeats: lists.Map(t.Repeats, objective), Confirms: lists.Map(t.Confirms, objective), Excluded: t.Excluded, Outside: t.Outside,
-		Output: when(max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand, "%s", outputFile(l, t)), Command: line}
+		Output: when(max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand, "%s", outputFile(l, t)), Command: line, Notes: notesOf(st, t)}
 	if len(st.Config.Metrics) > 1 {
 		out.RepeatMetrics, out.ConfirmMetrics = t.Repeats, t.Confirms
 	}

@@ -201,7 +201,7 @@ func after(src Source, older *Study) *Study {
 		s.own = append(s.own, "this is how it was: "+src.Lost.Error())
 	}
 	s.Remarks = s.own
-	s.Notes = lists.Map(st.Notes, func(n study.Noted) string { return n.Text })
+	s.Notes = lists.Map(st.Notes, Note)
 	s.Trials = append(s.Trials, lists.Map(st.Trials, s.trial)...)
 	if b := s.figures.Best; b != nil {
 		s.Best = b.Number
@@ -263,6 +263,14 @@ func (s *Study) take(m *Model, none string) bool {
 		}
 	}
 	return true
+}
+
+// Note is a person's remark, after the trial that it is about.
+func Note(n study.Noted) string {
+	if n.Trial > 0 {
+		return fmt.Sprintf("trial %d: %s", n.Trial, n.Text)
+	}
+	return n.Text
 }
 
 func (s *Study) trial(t *study.Trial) *Trial {
