@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/internal/testing/effort"
@@ -314,5 +315,16 @@ func TestSeedsOfOtherBudgetsAreOneSetting(t *testing.T) {
 				t.Error("the study itself has changed")
 			}
 		})
+	}
+}
+
+// Prometheus is told the time of the page's tile, which goes on between two records.
+func TestTimeForPrometheus(t *testing.T) {
+	h := underWay(t)
+	s := h.of(true) // whose last record is old
+	var text strings.Builder
+	err := prometheus(&text, s, nil)
+	if want := fmt.Sprintf("\nlbotune_seconds %g\n", s.figures.Elapsed.Seconds()); err != nil || s.figures.Elapsed < h.st.Elapsed+time.Hour || !strings.Contains(text.String(), want) {
+		t.Errorf("%v, want %s in %s", err, want, text.String())
 	}
 }

@@ -281,5 +281,5 @@ func prometheus(w io.Writer, s *Study, _ *shown) error {
 	if s.Best > 0 {
 		best = map[string]float64{"Value": s.figures.Value}
 	}
-	return texts.ExecuteTemplate(w, "prometheus", map[string]any{"Study": s, "Best": best, "Count": s.count(), "Standings": standings})
+	return texts.ExecuteTemplate(w, "prometheus", map[string]any{"Study": s, "Best": best, "Count": s.count(), "Standings": standings, "Elapsed": s.figures.Elapsed})
 }
