@@ -268,3 +268,12 @@ func destination(path string) string {
 	}
 	return path
 }
+
+// here is lbotune's directory, by the name that the config has for it if it is the same.
+func here(c *study.Config) string {
+	dir, err := os.Getwd()
+	if err != nil || sameFile(dir, c.Dir) {
+		return c.Dir
+	}
+	return dir
+}

@@ -394,12 +394,3 @@ func commandLines(st *study.State, l layout.Study) func(*study.Trial) string {
 		return line
 	}
 }
-
-// here is lbotune's directory, by the name that the config has for it if it is the same.
-func here(c *study.Config) string {
-	dir, err := os.Getwd()
-	if err != nil || sameFile(dir, c.Dir) {
-		return c.Dir
-	}
-	return dir
-}

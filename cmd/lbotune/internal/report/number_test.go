@@ -87,7 +87,7 @@ func TestNumbersAreRoundedAlike(t *testing.T) {
 	if row := (Listed{Dir: "a.study", Best: &best}).part().HTML; !strings.Contains(row, "<td>1235125</td>") {
 		t.Errorf("a folder lists %s", row)
 	}
-	if text := seeds([][]float64{{1235400, 1235125}}); !strings.Contains(text[0], " between 1235125 and 1235400 ") {
+	if text := seeds([]string{"bowl"}, [][]float64{{1235400, 1235125}}); !strings.Contains(text[0], " between 1235125 and 1235400 ") {
 		t.Errorf("of seeds: %s", text)
 	}
 }
