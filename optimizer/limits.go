@@ -36,7 +36,7 @@ func (l *lbo) constraintModels(ctx context.Context) (*limits, error) {
 	if l.past.constraints <= 0 || l.limits != nil {
 		return l.limits, nil
 	}
-	if l.tailsOnly { // the whole models them
+	if l.tailsOnly { // the whole models them, and knows what is noise
 		return &limits{over: l.past.over}, nil
 	}
 	if l.limitFits == nil {

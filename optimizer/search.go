@@ -79,7 +79,7 @@ func evaluate(ctx context.Context, f *score, points [][]float64) []float64 {
 // candidates draws the points at which a search first looks.
 func (a *ask) candidates(r region, rng *rand.Rand) [][]float64 {
 	n := candidates
-	if len(a.lbo.parts) == exactObjectives && len(a.past.y) > exactLimit { // a point takes longest, and much is known
+	if len(a.lbo.parts) == exactObjectives && len(a.past.y) > exactLimit { // a volume takes long, and much is known
 		n /= 2
 	}
 	points := make([][]float64, 0, n)

@@ -52,7 +52,7 @@ func (f *volumeScore) tile(points [][]float64) {
 	f.order = inBlocks(f.boxes)
 	n, m := len(f.boxes), len(best)
 	f.logs, f.each = make([]float64, n), make([]acquisition.Value, n*m)
-	f.sides, f.ends = make([]piece, 0, n*m), make([]int, 0, n*m)
+	f.sides, f.ends = make([]piece, 0, n*m), make([]int, 1, n*m+1)
 	worth := make([]float64, n)
 	for k, b := range f.boxes {
 		for j := range best {
@@ -123,11 +123,7 @@ func secants(out []piece, w *warp.Warp, low, up, best float64) []piece {
 
 // gain is the logarithm of the expected gain of a side, by box and objective, and its derivatives.
 func (f *volumeScore) gain(side int, mu, sigma float64) (sum acquisition.Value) {
-	from := 0
-	if side > 0 {
-		from = f.ends[side-1]
-	}
-	for i, p := range f.sides[from:f.ends[side]] {
+	for i, p := range f.sides[f.ends[side]:f.ends[side+1]] {
 		v := acquisition.LogCEI(mu, sigma, p.low, math.Inf(-1), p.up)
 		if v.F += p.slope; i == 0 {
 			sum = v

@@ -48,6 +48,8 @@ func TestObjectsOfABrokenText(t *testing.T) {
 		{"|x,\n \"best\": {\"loss\": 9},\n \"rest", "", 0, "incomplete"},
 		{"{\n ~,\n \"best\": {\"loss\": 9},\nstep 1\n" + after, "first", 0, "incomplete"},
 		{"{\n ~,\n \"best\": {\"loss\": 9}\n\n" + after, "", 4, ""},
+		{"|x\n{\"epoch\": 3,\n \"loss\": 0.5}\n", "", 0.5, ""},
+		{"|x,\n|x\n{\"epoch\": 3,\n \"loss\": 0.5}\n", "", 0.5, ""},
 		{"{~}\nepoch 3, {\"loss\": 3}, 2 s\n" + after, "first", 3, ""},
 	} {
 		t.Run(fmt.Sprintf("%s %q", c.pick, c.text), func(t *testing.T) {

@@ -104,8 +104,9 @@ func (f *fold) merge(next *fold) {
 	f.finite += next.finite
 	f.nonFinite += next.nonFinite
 	if next.finite > 0 {
-		share := float64(next.finite) / float64(f.finite)
-		f.mean = f.mean*(1-share) + next.mean*share
+		half := (next.mean/2 - f.mean/2) * (float64(next.finite) / float64(f.finite)) // the whole might overflow
+		f.mean += half
+		f.mean += half
 	}
 	if !next.last.empty() {
 		f.last = next.last

@@ -49,7 +49,9 @@ type jsonSearch struct {
 
 func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
 	const attempts = 16 // braces that open no JSON
-	at, before, within := 0, len(found), m.broken > 0 && m.within(l.text)
+	at := 0
+	inside, ends := m.within(l.text)
+	within := inside || ends
 	if len(m.text) > 0 || m.lost {
 		size, complete, valid := m.shape.feed(l.text)
 		if valid && !complete {
@@ -68,7 +70,7 @@ func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
 		m.text, m.lost = m.text[:0], false // if it was no JSON after all, this line may be
 	}
 	first, last := skipBlanks(l.text, at), len(trimBlanks(l.text))-1
-	closes := m.closes(l, first)
+	before, closes := len(found), m.closes(l, first)
 	for failed := 0; ; {
 		i := bytes.IndexByte(l.text[at:], m.open)
 		if i < 0 {
@@ -90,7 +92,7 @@ func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
 			at += size
 		case valid && m.mark == nil && (at == first || at == last && !l.cut):
 			m.start = l.number
-			if m.lost = within; within {
+			if m.lost = inside; inside { // that it ends with a comma says nothing of what it begins
 				m.ended = l.number
 			}
 			m.hold(l, l.text[at:])
@@ -125,19 +127,20 @@ func (m *jsonMatcher) gap(before int) {
 	if len(m.text) > 0 || m.lost {
 		before = m.start
 	}
-	m.text, m.lost, m.broken, m.strays = m.text[:0], false, cmp.Or(m.broken, before), 0
+	m.text, m.lost, m.broken, m.strays, m.goesOn = m.text[:0], false, cmp.Or(m.broken, before), 0, false
 }
 
-// within reports whether a line looks like a part of a text that has begun before: it begins with a key, or
-// it, or the line before, ends with what something must follow. A text that never closes shows in nothing else.
-func (m *jsonMatcher) within(text []byte) bool {
+// within reports whether a line looks like a part of a text of which something was not seen: it is inside if it begins
+// with a key, or the line before ends as this one does if ends, with what something must follow. A text that never
+// closes shows in nothing else.
+func (m *jsonMatcher) within(text []byte) (inside, ends bool) {
 	ink := trimBlanks(text)
-	if ink = ink[skipBlanks(ink, 0):]; len(ink) == 0 {
-		return false
+	if ink = ink[skipBlanks(ink, 0):]; len(ink) == 0 || m.broken == 0 {
+		return false, false
 	}
-	before := m.goesOn
+	inside = m.goesOn && ink[0] == m.open || keyRE.Match(ink)
 	m.goesOn = ink[len(ink)-1] == ',' || ink[len(ink)-1] == '['
-	return m.goesOn || before && ink[0] == m.open || keyRE.Match(ink)
+	return inside, m.goesOn
 }
 
 // keyRE finds the key that a line begins with.

@@ -109,7 +109,7 @@ func (m *metric) incomplete(picked occurrence) *NoValueError {
 		switch long, torn := s.tooLong(pick, picked); {
 		case long > 0 && torn:
 			e.Line, e.Text = long, ""
-			e.Detail = fmt.Sprintf("the %s %s is not known: a part is missing of the JSON text on line %d of %s", pick, what, long, s.source)
+			e.Detail = fmt.Sprintf("the %s %s is not known: a part of the JSON text on line %d of %s is missing", pick, what, long, s.source)
 			e.Hint = "let the program print the metric on a line of its own"
 		case long > 0:
 			e.Line, e.Text = long, ""
@@ -127,8 +127,9 @@ func (m *metric) incomplete(picked occurrence) *NoValueError {
 	return nil
 }
 
-// tooLong is the line of a JSON text after the last reading that was too long to read, or of which a part is
-// missing, so that a reading that decides the value may lie within it, 0 for none. Where there is no reading, another message says so.
+// tooLong is the line of a JSON text that was too long to read, or of which a part is missing (torn), if a reading
+// that decides the value may lie within it, else 0. Where there is no reading beside a text that was only too long,
+// another message says so.
 func (m *searched) tooLong(pick string, picked occurrence) (number int, torn bool) {
 	line, last := m.long, 0
 	if search, ok := m.why.(*jsonSearch); ok {
@@ -154,7 +155,7 @@ func (m *searched) tooLong(pick string, picked occurrence) (number int, torn boo
 
 // mend says how to come to a number where a token begins like one and is none.
 func (p *Pattern) mend(token string) string {
-	r, joined := p.rule, strings.ReplaceAll(token, " ", "")
+	r, joined := p.rule, strings.NewReplacer(" ", "", ",", "").Replace(token)
 	switch named := r.Metric != "" && r.Dialect == ""; {
 	case strings.ContainsAny(token, ", ") && strings.Trim(token, "0123456789+-., "+minuses) == "":
 		return "numbers need a decimal point and no separators: run the program with LC_ALL=C, or print one plain number"

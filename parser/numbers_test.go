@@ -186,8 +186,9 @@ func TestHintsForValues(t *testing.T) {
 	)
 	for text, want := range map[string]string{
 		"1.5 x 10^-3": power, "1.5×10⁻³": power, "1 234.5": separators, "\u22121 234.5": separators, "1\u202f234.5": separators,
-		"1 min 30 s": "it has units: let the program print one plain number, such as seconds (in bash TIMEFORMAT=%R)",
-		"0.6 -> 0.4": "if a part of it is the value, find it by regex, with a group around that part",
+		"2 hours, 3 minutes": "it has units: let the program print one plain number, such as seconds (in bash TIMEFORMAT=%R)",
+		"1 min 30 s":         "it has units: let the program print one plain number, such as seconds (in bash TIMEFORMAT=%R)",
+		"0.6 -> 0.4":         "if a part of it is the value, find it by regex, with a group around that part",
 	} {
 		t.Run(text, func(t *testing.T) {
 			var none *parser.NoValueError

@@ -51,7 +51,8 @@ func cgroupPrefix(pid int) string {
 func clearCgroups(parent string) {
 	groups, _ := filepath.Glob(filepath.Join(parent, "lbotune-*-*-*"))
 	for _, dir := range groups {
-		var space, pid int
+		var space uint64
+		var pid int
 		_, err := fmt.Sscanf(filepath.Base(dir), "lbotune-%d-%d-", &space, &pid)
 		if err == nil && strings.HasPrefix(filepath.Base(dir), cgroupPrefix(pid)) && unix.Kill(pid, 0) == unix.ESRCH {
 			_ = unix.Rmdir(dir)

@@ -76,17 +76,20 @@ func processes(yield func(process) bool) {
 	}
 }
 
-// GroupLives reports whether a process of a group has not ended. Those that nobody has reaped have.
+// GroupLives reports whether a process of a group has not ended. Those that nobody has reaped have; one that is too
+// quick to be seen has not.
 func GroupLives(group int) bool {
 	if unix.Kill(-group, 0) != nil {
 		return false
 	}
+	ended := false
 	for p := range processes {
 		if p.group == group && !p.zombie {
 			return true
 		}
+		ended = ended || p.group == group
 	}
-	return false
+	return !ended
 }
 
 // latest returns the process id that was given away last, in our name space.

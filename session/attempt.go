@@ -121,7 +121,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	job.Started = func(int) {
 		began = time.Now()
 		if a.box != nil && !attaching {
-			a.box.since(time.Now())
+			a.box.since(began)
 		}
 		if a.box != nil && len(a.box.objectives) > 0 {
 			f.start()

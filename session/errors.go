@@ -63,11 +63,11 @@ type UnsafeError struct{ error }
 // Judge returns nil for a study whose best trial holds every limit, and else what is wrong
 // with its result.
 func Judge(st *study.State) error {
-	switch b := st.Best(); {
+	switch b, none := st.Best(), st.NoneCounts(); {
 	case st.Unsafe() != "":
 		return &UnsafeError{errors.New(st.Unsafe())}
-	case b == nil && st.NoneCounts() != "":
-		return noSuccess(st.NoneCounts())
+	case b == nil && none != "":
+		return noSuccess(none)
 	case b == nil:
 		for _, n := range slices.Backward(st.Order) {
 			if f := st.Trials[n-1].Failure; f != nil { // the last one's reason stands for all

@@ -187,7 +187,7 @@ func (s *Study) next(ctx context.Context, trying bool) (p study.Proposed, err er
 //
 // It begins with the trials that were handed out before this process had the study and were not told
 // of: those that a process was trying when it was killed, of which nobody else will tell. One at which
-// this has happened three times has failed.
+// this has happened three times has failed, and so has one that is not known to be safe any more.
 func (s *Study) Try(ctx context.Context, f func(study.Trial) (study.Metrics, error)) error {
 	for {
 		t, later, err := s.handOut(ctx, true)
@@ -250,8 +250,11 @@ func (s *Study) Tell(trial int, metrics map[string]float64) error {
 
 // Fail ends a trial that was handed out and has no result, for the reason given.
 func (s *Study) Fail(trial int, why string) error {
-	return s.end(trial, func(f *study.Finished, _ *study.Trial) error {
+	return s.end(trial, func(f *study.Finished, t *study.Trial) error {
 		f.Status, f.Failure = optimizer.Failed, &study.Failure{Kind: study.FailTold, Text: why}
+		if s.state.Unsafe() == "" && !s.state.MayRun(t) { // it says nothing of the limits
+			f.Failure.Kind = study.FailLaunch
+		}
 		return nil
 	})
 }

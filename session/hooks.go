@@ -167,7 +167,7 @@ func (h *hooks) call(event, command string, log *os.File, a aftermath) error {
 // remain reports whether processes of a hook's group are left. Those that have ended are reaped, as
 // this process may be the new parent of all orphans below it.
 func remain(group int) bool {
-	lives := runner.GroupLives(group) // first: what ends after that look is found by the next, and what ended before is reaped
+	lives := runner.GroupLives(group) // before reaping: the next look sees what ends after this one
 	for n, err := 1, error(nil); n > 0 || err == syscall.EINTR; {
 		n, err = syscall.Wait4(-group, nil, syscall.WNOHANG, nil)
 	}

@@ -119,8 +119,8 @@ func (l *loop) empty(r *attempt, settled bool) (readings []study.Reading, breach
 	return readings, breach, later
 }
 
-// unpicked reports whether an attempt that had reported all there is to expect has been lost since: which of its
-// readings its metric picks is not known then, unless that is the last one.
+// unpicked reports whether an attempt that had reported all there is to expect has been lost since: the reading that
+// its metric picks is unknown then, unless it picks the last.
 func unpicked(config *study.Config, c *study.Cut, o outcome) bool {
 	pick := cmp.Or(config.Objective().Rule.Pick, "last")
 	return c.Complete && o.partial == nil && pick != "last" && (o.byOthers || o.failure.Kind != study.FailInterrupted)

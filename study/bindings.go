@@ -82,7 +82,7 @@ var secretRE = regexp.MustCompile(`(?i)(?:^|_)(?:[A-Z]*KEY|[A-Z]*TOKEN|[A-Z]*SEC
 // listRE finds what may stand between commands of which the last is run whatever becomes of the first.
 var listRE = regexp.MustCompile(`[;\n]|\|\||[^&<>]&(?:[^&>]|$)`)
 
-// Paste returns what makes of a trial a line for a shell in the directory here that runs its command again
+// Paste returns a function that makes a trial's command a line for a shell in the directory here, to be run again
 // by hand: in its working directory, with the environment that the spec gives it and
 // its slot. The values of secrets are left for the reader's environment to give.
 func (c *Config) Paste(here string) func(*command.Bindings) (string, error) {

@@ -53,7 +53,7 @@ func (s *State) unsound(e Event) error {
 	case Readings:
 		readings = e.Readings
 	case Cut:
-		if e.Metric == "" { // that of a limit is its metric's alone
+		if e.Metric == "" { // a reading at a limit is of that metric only
 			readings = []Reading{e.Reading}
 		}
 	}

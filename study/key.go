@@ -81,7 +81,7 @@ func (t *Trial) checkpointKey(c *Config) string {
 
 func (t *Trial) seed(c *Config) uint64 { return c.trialSeed(t.first().Number, t.runs(c)) }
 
-// Seed is what the first run of the trial is given as {seed}: one that continues another has that one's.
+// Seed is what the first run of the trial is given as {seed}; a trial that continues others has the seed of the first.
 func (t *Trial) Seed(c *Config) uint64 { return c.trialSeed(t.first().Number, 0) }
 
 // provenance is that of the config by which the trial is run.

@@ -37,19 +37,24 @@ const (
 func (s *State) Mistakes(yield func(about, text string) bool) {
 	trials := lists.Map(s.Order[:min(len(s.Order), lookedAt)], func(n int) *Trial { return s.Trials[n-1] })
 	trials = slices.DeleteFunc(trials, func(t *Trial) bool { return !t.Teaches() })
-	for _, m := range [][2]string{{"ignored", s.Config.ignored()}, {"constant", s.constant()}, {"direction", s.inverted(trials)}, {"duration", s.timed(trials)}, {"unused", s.unused(trials)}} {
+	for _, m := range [][2]string{{"combine", s.Config.uncombined()}, {"threshold", s.Config.unneeded()}, {"constant", s.constant()}, {"direction", s.inverted(trials)}, {"duration", s.timed(trials)}, {"unused", s.unused(trials)}} {
 		if m[1] != "" && !yield(m[0], m[1]) {
 			return
 		}
 	}
 }
 
-// ignored names a key that has no effect.
-func (c *Config) ignored() string {
-	switch o := c.Objective(); {
-	case c.Run.Combine == "median" && c.Run.Repeats <= 1:
-		return `combine = "median" says how repeats become one value, and there are none; what confirm runs counts by its mean`
-	case o.Threshold != nil && !c.Several():
+// uncombined says that combine has no effect, if so.
+func (c *Config) uncombined() string {
+	if c.Run.Combine != "median" || c.Run.Repeats > 1 {
+		return ""
+	}
+	return `combine = "median" says how repeats become one value, and there are none; the runs of confirm count by their mean`
+}
+
+// unneeded says that threshold has no effect, if so.
+func (c *Config) unneeded() string {
+	if o := c.Objective(); o.Threshold != nil && !c.Several() {
 		return fmt.Sprintf("threshold changes nothing for %s, which is the only objective", o.Name)
 	}
 	return ""

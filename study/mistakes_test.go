@@ -94,9 +94,9 @@ func TestMistakes(t *testing.T) {
 		"falls":            {named("perf"), 30, spread, bowl, func(k, step int) float64 { return float64(k) + math.Exp(-float64(step)) }, ""},
 		"adds up":          {named("perf"), 30, spread, bowl, func(k, step int) float64 { return float64(k * step * step) }, ""},
 		"a median of no repeats": {named("loss", func(c *study.Config) { c.Run.Combine, c.Run.Confirm = "median", 5 }), 0, spread, bowl, nil,
-			`ignored: combine = "median" says how repeats become one value, and there are none; what confirm runs counts by its mean`},
+			`combine: combine = "median" says how repeats become one value, and there are none; the runs of confirm count by their mean`},
 		"a median of repeats": {named("loss", repeats, func(c *study.Config) { c.Run.Combine = "median" }), 0, spread, bowl, nil, ""},
-		"a threshold, alone":  {named("loss", func(c *study.Config) { c.Metrics[0].Threshold = number(3) }), 0, spread, bowl, nil, "ignored: threshold changes nothing for loss, which is the only objective"},
+		"a threshold, alone":  {named("loss", func(c *study.Config) { c.Metrics[0].Threshold = number(3) }), 0, spread, bowl, nil, "threshold: threshold changes nothing for loss, which is the only objective"},
 		"rises, as loss may":  {named("loss"), 30, spread, bowl, func(k, step int) float64 { return float64(k) - math.Exp(-float64(step)) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -385,7 +385,7 @@ func beginTimeLimit(t *testing.T, c site) *trial {
 	tr := begin(t, c, waits, onNode("n2"))
 	id, _ := tr.ready()
 	for deadline := time.Now().Add(time.Minute); ; { // "now" has passed if the controller is a second late
-		out, err := exec.Command("scontrol", "update", "jobid="+id, "endTime=now+1second").CombinedOutput()
+		out, err := exec.Command("scontrol", "update", "jobid="+id, "EndTime=now+1second").CombinedOutput()
 		if err == nil {
 			return tr
 		}

@@ -62,7 +62,12 @@ func comparison(studies []*Study) (cards []card, picture string) {
 			setting := s.setting()
 			i := slices.IndexFunc(groups, func(g group) bool { return g.setting == setting })
 			if i < 0 {
-				i, groups = len(groups), append(groups, group{setting: setting, name: s.Name})
+				i = len(groups)
+				name := s.Name
+				if slices.ContainsFunc(groups, func(g group) bool { return g.name == name }) {
+					name += fmt.Sprintf(" (setting %d)", i+1)
+				}
+				groups = append(groups, group{setting: setting, name: name})
 			}
 			if g := &groups[i]; !slices.Contains(g.seeds, s.Seed) {
 				g.seeds, g.courses = append(g.seeds, s.Seed), append(g.courses, course)

@@ -212,8 +212,11 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 	start, end := m.value(im.Start), m.value(im.End)
 	im.Start, im.End = s.measured(base, m, start), s.measured(m.best.Point, m, end)
 	factor := m.way(im.Start, im.End) / m.way(start, end)
-	if !(factor >= 0) || math.IsInf(factor, 0) { // nothing was gained, or the model sees it the other way round
+	switch {
+	case math.IsNaN(factor): // nothing was gained
 		factor = 1
+	case factor < 0 || math.IsInf(factor, 0): // the model sees it the other way round, or no way
+		factor, im.Start, im.End = 1, start, end
 	}
 	for i, p := range s.Params {
 		row := ParamRow{Param: p.Name, Never: m.bases[i].n == 0}

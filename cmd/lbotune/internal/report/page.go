@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"html"
 	"html/template"
 	"io"
 	"slices"
@@ -58,6 +57,7 @@ type served struct {
 // whole is a page. One with a feed keeps itself up to date from there.
 type whole struct {
 	Title, Feed string
+	Of          string // the studies of a page that stays as it is, by their ids
 	Compare     []card
 	Studies     []body
 	Listed      []part // of a folder: the head of its page, and its studies
@@ -95,7 +95,7 @@ func policy() string {
 
 // HTML writes the page of one study, or of several beside each other.
 func HTML(w io.Writer, studies []*Study) error {
-	page := whole{Title: title(studies)}
+	page := whole{Title: title(studies), Of: ids(studies)}
 	if len(studies) > 1 {
 		for i, s := range studies {
 			s.Key = string(rune('a'+i%26)) + strconv.Itoa(i) + "-"
@@ -112,12 +112,13 @@ func title(studies []*Study) string {
 	return "lbotune: " + clean(strings.Join(names, ", "), 80)
 }
 
-// IsPage reports whether a text is a page that HTML has made of these studies.
+func ids(studies []*Study) string {
+	return strings.Join(lists.Map(studies, func(s *Study) string { return s.state.ID }), " ")
+}
+
+// IsPage reports whether a text is a page that HTML has made of these studies, and no others.
 func IsPage(text string, studies []*Study) bool {
-	text = html.UnescapeString(text)
-	return strings.Contains(text, "<title>"+title(studies)+"</title>") && !slices.ContainsFunc(studies, func(s *Study) bool {
-		return !strings.Contains(text, ", "+clean(s.Dir, 200)+"</p>")
-	})
+	return strings.Contains(text, fmt.Sprintf("<meta name=\"lbotune\" content=%q>", ids(studies)))
 }
 
 func render(name string, data any) string {
