@@ -32,6 +32,11 @@ func TestFailures(t *testing.T) {
 	if got := st.Failures(); !reflect.DeepEqual(got, want) {
 		t.Errorf("failures %+v, want %+v", got, want)
 	}
+	apply(t, st, study.Excluded{Trial: 2}) // it counts no more
+	want[1], want[2] = want[2], study.Failures{Reason: "told", Trials: []int{6}}
+	if got := st.Failures(); !reflect.DeepEqual(got, want) {
+		t.Errorf("without trial 2: failures %+v, want %+v", got, want)
+	}
 }
 
 // The guard ends a study as soon as as many trials as it says have failed, a time

@@ -202,10 +202,10 @@ type Failures struct {
 	Trials []int  `json:"trials"`
 }
 
-// Failures lists why trials failed, the most frequent reason first.
+// Failures lists why trials that count failed, the most frequent reason first.
 func (s *State) Failures() []Failures {
 	out, at := []Failures{}, map[string]int{}
-	for _, t := range s.those(func(t *Trial) bool { return t.Status == optimizer.Failed }) {
+	for _, t := range s.those(func(t *Trial) bool { return t.Status == optimizer.Failed && t.Teaches() }) {
 		reason := t.Failure.String()
 		i, known := at[reason]
 		if !known {

@@ -138,6 +138,8 @@ type summaryJSON struct {
 	Failed     int        `json:"failed"`
 	Pruned     int        `json:"pruned"`
 	Infeasible int        `json:"infeasible,omitempty"` // of the succeeded: they break a limit
+	Excluded   int        `json:"excluded,omitempty"`
+	Outside    int        `json:"outside,omitempty"` // of the ranges as they are now
 	Seconds    float64    `json:"seconds"`
 	Ended      string     `json:"ended,omitempty"`
 	Why        string     `json:"why,omitempty"`
@@ -172,7 +174,7 @@ func newSummaryJSON(st *study.State, l layout.Study, f report.Figures) summaryJS
 	several, limited := c.Several(), len(c.AllLimits()) > 0
 	out := summaryJSON{Study: c.Name, ID: st.ID, Dir: string(l), Metric: c.Objective().Name,
 		Direction: string(c.Objective().Direction), Proposed: f.Proposed, Finished: f.Finished,
-		Succeeded: f.Succeeded, Failed: f.Failed, Pruned: f.Pruned, Infeasible: f.Infeasible, Seconds: journal.Seconds(st.Elapsed),
+		Succeeded: f.Succeeded, Failed: f.Failed, Pruned: f.Pruned, Infeasible: f.Infeasible, Excluded: f.Excluded, Outside: f.Outside, Seconds: journal.Seconds(st.Elapsed),
 		Front:       lists.Map(f.Front, trialsJSON(st, l)),
 		Hypervolume: maybe(several, report.Number(f.Hypervolume)),
 		Holds:       f.Holds, Gain: report.GainOf(st), Remarks: st.Remarks(), Recommended: recommended(st)}

@@ -36,7 +36,7 @@ again first.`)
 	cmd.Example = `  echo '{"do": "ask"}' | lbotune drive spec.toml`
 	dir := cmd.Flags().String("study", "", "keep the study in `DIR` instead of beside the spec")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return workByHand(args[0], *dir, func(s *session.Study) error {
+		return workByHand(g, args[0], *dir, func(s *session.Study) error {
 			if err := forgetStop(s.Layout()); err != nil {
 				return err
 			}
@@ -165,18 +165,17 @@ func (d *driver) answer(ctx context.Context, line []byte, tooLong bool) (a drive
 	line = parser.QuoteNonFinite(line)
 	in := json.NewDecoder(bytes.NewReader(line))
 	in.DisallowUnknownFields()
-	wrong := in.Decode(&r)
-	if wrong != nil { // it may be before the id
-		var named struct{ ID json.RawMessage }
+	wrong := ""
+	if err := in.Decode(&r); err != nil {
+		var named struct{ ID json.RawMessage }                    // the mistake may stand before the id
 		_ = json.NewDecoder(bytes.NewReader(line)).Decode(&named) // not even of what is no JSON
-		r.ID = named.ID
+		r.ID, wrong = named.ID, fmt.Sprintf("the line is no request: %v", err)
+	} else if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		wrong = "the line has more than one request, and none was taken"
 	}
 	r.ID = bytes.ToValidUTF8(r.ID, []byte("\uFFFD"))
-	if wrong != nil {
-		return driveAnswer{ID: r.ID, Error: fmt.Sprintf("the line is no request: %v", wrong)}, nil
-	}
-	if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		return driveAnswer{ID: r.ID, Error: "the line has more than one request, and none was taken"}, nil
+	if wrong != "" {
+		return driveAnswer{ID: r.ID, Error: wrong}, nil
 	}
 	switch r.Do {
 	case "ask":

@@ -17,6 +17,7 @@ import (
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
@@ -201,7 +202,7 @@ func TestFiguresAgree(t *testing.T) {
 			t.Errorf("seed %d (%s): more is left to gain than is possible", seed, kinds)
 		}
 	}
-	for name, least := range map[string]int{"best": 5, "trial": 6, "failed": 5, "pruned": 5, "infeasible": 4, "unfinished": 4, "excluded": 5, "out of range": 5, "ruled out": 4,
+	for name, least := range map[string]int{"best": 5, "trial": 6, "failed": 9, "pruned": 6, "infeasible": 6, "unfinished": 6, "excluded": 6, "out of range": 6, "ruled out": 4,
 		"left to gain": 3, "holds": 2, "time": 3, "no trial holds the limits": 3, "hypervolume": 4} {
 		t.Run(name, func(t *testing.T) {
 			if said[name] < least {
@@ -238,13 +239,17 @@ func figuresOf(t *testing.T, st *study.State) (map[string]figure, bool) {
 	var summary summaryJSON
 	check(json.Unmarshal(statusJSON.Bytes(), &summary))
 	var times struct {
-		Elapsed    float64 `json:"elapsed"`
-		Unfinished []int   `json:"unfinished"`
+		Elapsed    float64          `json:"elapsed"`
+		Unfinished []int            `json:"unfinished"`
+		Failures   []study.Failures `json:"failures"`
+		Excluded   int              `json:"excluded"`
+		Outside    int              `json:"outside"`
 	}
 	check(json.Unmarshal(statusJSON.Bytes(), &times))
 	var shown struct {
-		Best  int
-		Model *struct{ Lipschitz *optimizer.LipschitzNote }
+		Best     int
+		Failures []study.Failures
+		Model    *struct{ Lipschitz *optimizer.LipschitzNote }
 	}
 	check(json.Unmarshal(reportJSON.Bytes(), &shown))
 
@@ -295,7 +300,7 @@ func figuresOf(t *testing.T, st *study.State) (map[string]figure, bool) {
 	}
 	for _, c := range []struct{ name, tally, status string }{
 		{"failed", "failed", `succeeded, (\d+) failed`}, {"pruned", "stopped early", `failed, (\d+) stopped early`},
-		{"infeasible", "over a limit", `(\d+) of them over a limit`}, {"unfinished", "unfinished", `(\d+) unfinished`},
+		{"infeasible", "over a limit", `(\d+) of the succeeded over a limit`}, {"unfinished", "unfinished", `(\d+) unfinished`},
 		{"excluded", "excluded", `early, (\d+) excluded`}, {"out of range", "out of range", `(\d+) out of range`},
 	} {
 		f := at(c.name)
@@ -317,6 +322,12 @@ func figuresOf(t *testing.T, st *study.State) (map[string]figure, bool) {
 	}
 	at("failed")["JSON"], at("pruned")["JSON"], at("infeasible")["JSON"] = fmt.Sprint(summary.Failed), fmt.Sprint(summary.Pruned), fmt.Sprint(summary.Infeasible)
 	at("unfinished")["JSON"] = fmt.Sprint(len(times.Unfinished))
+	at("excluded")["JSON"], at("out of range")["JSON"] = fmt.Sprint(times.Excluded), fmt.Sprint(times.Outside)
+	reasons := func(list []study.Failures) string {
+		return fmt.Sprint(len(slices.Concat(lists.Map(list, func(f study.Failures) []int { return f.Trials })...)))
+	}
+	at("failed")["JSON's reasons"], at("failed")["report's reasons"], at("failed")["status's reasons"] = reasons(times.Failures), reasons(shown.Failures), "0"
+	at("failed").find("status's reasons", status.String(), `(?m)^ +(\d+) failed: exit code 1$`)
 	at("time").find("status", status.String(), `(?m)^time +(\S+) in`)
 	at("time").find("report", markdown.String(), `(?m)^- time: (\S+)`)
 	at("time")["JSON"] = (time.Duration(times.Elapsed * float64(time.Second))).String()

@@ -32,7 +32,7 @@ for the best ones, also where you have told their values.`)
 		if *number < 1 {
 			return usagef("-n: found %d; want at least 1", *number)
 		}
-		return workByHand(args[0], "", func(s *session.Study) error { return ask(cmd.Context(), g, s, *number) })
+		return workByHand(g, args[0], "", func(s *session.Study) error { return ask(cmd.Context(), g, s, *number) })
 	}
 }
 
@@ -63,10 +63,10 @@ func ask(ctx context.Context, g *global, s *session.Study, number int) error {
 }
 
 // workByHand opens a study, or that of a spec in dir, for somebody who runs its trials.
-func workByHand(arg, dir string, work func(*session.Study) error) error {
+func workByHand(g *global, arg, dir string, work func(*session.Study) error) error {
 	cfg, err := specOf(arg)
 	if err == nil && dir == "" {
-		dir, err = studyDir(arg)
+		dir, err = g.studyDir(arg)
 	}
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ Metrics that have a limit must be told.`)
 		if err != nil {
 			return err
 		}
-		dir, err := studyDir(args[0])
+		dir, err := g.studyDir(args[0])
 		if err != nil {
 			return err
 		}

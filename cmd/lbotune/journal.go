@@ -28,17 +28,17 @@ func newJournal(g *global, above *cobra.Command) {
 	cmd.Args = knownCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	check := newCommand(cmd, "verify STUDY", "Check every line of a journal and whether its records make sense", "")
-	check.RunE = inDir(func(_ context.Context, dir string, _ []string) error { return verify(g, dir) })
+	check.RunE = g.inDir(func(_ context.Context, dir string, _ []string) error { return verify(g, dir) })
 	mend := newCommand(cmd, "repair STUDY NEWFILE", "Write a new journal from the records that can be trusted",
 		`Repair writes NEWFILE with every record of a damaged journal that an unbroken
 chain of checksums vouches for, and lists what it dropped. It leaves the damaged
 journal as it is: to continue, move NEWFILE into its place. It refuses while an
 lbotune works on the study, whose next records NEWFILE would not have.`)
-	mend.RunE = inDir(func(_ context.Context, dir string, args []string) error { return repair(g, dir, args[1]) })
+	mend.RunE = g.inDir(func(_ context.Context, dir string, args []string) error { return repair(g, dir, args[1]) })
 	follow := newCommand(cmd, "follow STUDY", "Print the records of a study as they are written",
 		`Follow prints every record of a study's journal as JSON, one per line, and then those
 that another process writes, until the study has ended.`)
-	follow.RunE = inDir(func(ctx context.Context, dir string, args []string) error {
+	follow.RunE = g.inDir(func(ctx context.Context, dir string, args []string) error {
 		err := study.Follow(ctx, dir, func(_ *study.State, r study.Record) error { return printLine(g.out, r) }, nil)
 		return hintStudy(args[0], err)
 	})
@@ -46,9 +46,9 @@ that another process writes, until the study has ended.`)
 }
 
 // inDir runs a command in the directory of the study that its first argument names.
-func inDir(run func(ctx context.Context, dir string, args []string) error) func(*cobra.Command, []string) error {
+func (g *global) inDir(run func(ctx context.Context, dir string, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		dir, err := studyDir(args[0])
+		dir, err := g.studyDir(args[0])
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ again, and compares the answers. On the kind of processor that ran the study the
 same, and where this one can compute as that does, it does.`)
 	kernel := cmd.Flags().String("kernel", "", "replay only what was proposed on this kind of processor")
 	cmd.Flags().Lookup("kernel").Hidden = true // replay itself starts these
-	cmd.RunE = inDir(func(ctx context.Context, dir string, _ []string) error { return replay(ctx, g, dir, *kernel) })
+	cmd.RunE = g.inDir(func(ctx context.Context, dir string, _ []string) error { return replay(ctx, g, dir, *kernel) })
 }
 
 // replay leaves sessions of another kind of processor to a process that computes as that one does,

@@ -21,24 +21,33 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
+// studyDir finds the study that an argument names, and says so if it had to be made.
+func (g *global) studyDir(arg string) (string, error) {
+	dir, made, err := studyDir(arg)
+	if made && !g.json && !g.quiet {
+		fmt.Fprintf(g.err, "made the study %s of the journal %s\n", oneLine(dir), oneLine(arg))
+	}
+	return dir, err
+}
+
 // studyDir finds the study that an argument names: its directory, its journal, or its spec.
-func studyDir(arg string) (string, error) {
+func studyDir(arg string) (dir string, made bool, err error) {
 	info, err := os.Stat(arg)
 	switch {
 	case err == nil && info.IsDir():
-		return arg, nil
+		return arg, false, nil
 	case err == nil && isJournal(arg):
-		return filepath.Dir(arg), nil
+		return filepath.Dir(arg), false, nil
 	case err == nil && info.Mode().IsRegular() && saysJournal(arg):
 		return restored(arg)
 	case err == nil && info.Mode().IsRegular(), strings.HasSuffix(arg, ".toml"):
-		return layout.DirFor(arg), nil
+		return layout.DirFor(arg), false, nil
 	case err != nil:
 		beside, _ := filepath.Glob(filepath.Join(filepath.Dir(arg), "*.study"))
 		hint := meant(arg, beside, "", "STUDY is a study directory, its journal, or the spec it came from")
-		return "", hinted(usagef("there is no study %s", arg), hint)
+		return "", false, hinted(usagef("there is no study %s", arg), hint)
 	}
-	return "", usagef("%s is neither a study directory, nor its journal, nor a spec", arg)
+	return "", false, usagef("%s is neither a study directory, nor its journal, nor a spec", arg)
 }
 
 // saysJournal reports whether the first line of a file says that it is a journal.
@@ -55,15 +64,15 @@ func saysJournal(path string) bool {
 
 // restored is the directory of the study whose journal lies alone, under another name: beside it,
 // with a copy of the journal, which is there as a whole or not at all, and may have gone on.
-func restored(path string) (string, error) {
-	dir := path + ".study"
+func restored(path string) (dir string, made bool, err error) {
+	dir = path + ".study"
 	l := layout.Study(dir)
 	text, err := os.ReadFile(path)
 	if err == nil && begun(dir) {
 		whole := text[:bytes.LastIndexByte(text, '\n')+1] // who goes on cuts off what is torn
 		f, err := l.OpenFile(l.Journal(), os.O_RDONLY)
 		if err != nil {
-			return "", err
+			return "", false, err
 		}
 		defer f.Close()
 		copied, err := io.ReadAll(io.LimitReader(f, int64(len(whole))))
@@ -71,7 +80,7 @@ func restored(path string) (string, error) {
 			err = hinted(usagef("%s has another journal than %s", dir, path),
 				"it may be an earlier copy: remove that directory to have the journal copied again, or name the directory as the study")
 		}
-		return dir, err
+		return dir, false, err
 	}
 	if err == nil {
 		err = journal.MakeDir(dir)
@@ -80,10 +89,9 @@ func restored(path string) (string, error) {
 		err = l.In(l.Journal(), func(d *door.Dir, name string) error { return d.Write(name, text) })
 	}
 	if err != nil {
-		return "", hinted(err, "copy it as journal.jsonl into a directory of its own")
+		return "", false, hinted(err, "copy it as journal.jsonl into a directory of its own")
 	}
-	fmt.Fprintf(os.Stderr, "made the study %s of the journal %s\n", oneLine(dir), oneLine(path))
-	return dir, nil
+	return dir, true, nil
 }
 
 func isJournal(path string) bool {
@@ -92,6 +100,9 @@ func isJournal(path string) bool {
 
 // load reads the study that an argument names, and shows how far that is.
 func (g *global) load(arg string) (*study.State, layout.Study, error) {
+	if _, err := g.studyDir(arg); err != nil {
+		return nil, "", err
+	}
 	m := g.meter("reading the study")
 	defer m.end()
 	return load(arg, m.read)
@@ -107,7 +118,7 @@ func thrifty(l layout.Study) {
 
 // load reads the study that an argument names.
 func load(arg string, visits ...func(before *study.State, r study.Record) error) (*study.State, layout.Study, error) {
-	dir, err := studyDir(arg)
+	dir, _, err := studyDir(arg)
 	if err != nil {
 		return nil, "", err
 	}

@@ -100,7 +100,7 @@ as md the page's text; as json all data of the page. Export writes the trials as
 func replaceable(path string, studies []*report.Study) error {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return nil // also of what cannot be written: that is said then
+		return nil // whatever keeps it from being seen keeps it from being written, and writing says so
 	}
 	const most = 1 << 28 // of which no page has a tenth
 	if text, err := door.ReadFile(path, most); err == nil && info.Mode().IsRegular() && report.IsPage(string(text), studies) {
@@ -133,7 +133,7 @@ func writeReport(w io.Writer, studies []*report.Study, format, plot string) erro
 
 // source reads the study that an argument names, as package report wants it.
 func (g *global) source(arg string) (report.Source, error) {
-	dir, err := studyDir(arg)
+	dir, err := g.studyDir(arg)
 	if err != nil {
 		return report.Source{}, err
 	}
@@ -362,18 +362,14 @@ func writeCSV(w io.Writer, st *study.State) error {
 	for _, p := range st.Config.Params {
 		column("params.", p.Name)
 	}
-	notes := map[int][]string{}
-	for _, n := range st.Notes {
-		notes[n.Trial] = append(notes[n.Trial], n.Text)
-	}
-	delete(notes, 0) // of the study, and of no trial
+	notes := report.NotesByTrial(st)
 	if len(notes) > 0 {
 		column("trial.", "note")
 	}
 	table := csv.NewWriter(w)
 	_ = table.Write(head) // Error says of all rows what went wrong
 	for _, t := range st.Trials {
-		row := []string{strconv.Itoa(t.Number), st.StandingOf(t), exact(journal.Seconds(t.Took)), string(t.Origin), t.Failure.String()}
+		row := []string{strconv.Itoa(t.Number), st.StandingOf(t), textOr("", exact)(journal.Seconds(t.Took), t.Done()), string(t.Origin), t.Failure.String()}
 		row = append(row, cells(t, st.Config.Metrics, st.Config.Params, "", exact, spaces.Value.Text)...)
 		if len(notes) > 0 {
 			row = append(row, strings.Join(notes[t.Number], "; "))

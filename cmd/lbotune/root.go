@@ -39,6 +39,7 @@ type streams struct {
 type global struct {
 	streams
 	json     bool
+	quiet    bool // run and resume print only the result and what goes wrong
 	verbose  int
 	logLevel string
 	logFile  string

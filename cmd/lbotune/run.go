@@ -30,17 +30,16 @@ type runOptions struct {
 	dir        string
 	seed       uint64
 	assumeLost bool
-	quiet      bool
 	launcher   launcher
 	sharer     sharer
 	detach     bool // leave the study to a job
 	detached   bool // this is that job
 }
 
-func (o *runOptions) flags(cmd *cobra.Command) {
+func (o *runOptions) flags(g *global, cmd *cobra.Command) {
 	o.adjustment.flags(cmd)
 	cmd.Flags().IntVar(&o.sharer.most, "share", 0, "run at most `N` trials at a time, including those of other studies\non this machine with --share")
-	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print only the result and what goes wrong, no line for each trial")
+	cmd.Flags().BoolVarP(&g.quiet, "quiet", "q", false, "print only the result and what goes wrong, no line for each trial")
 	cmd.Flags().BoolVar(&o.assumeLost, "assume-lost", false, "run again what another host started and did not finish;\nuse it only if nothing of it still runs there")
 }
 
@@ -64,7 +63,7 @@ to continue.`)
   lbotune run spec.toml
   lbotune run -p lr=log:1e-6:1e-1 -p depth=int:1:12 -p opt=choice:sgd,adam \
       --minimize loss -n 50 -- ./train.py --lr={lr} --depth={depth} --opt={opt}`, "\n")
-	o.flags(cmd)
+	o.flags(g, cmd)
 	in.flags(cmd)
 	cmd.Flags().StringVar(&o.dir, "study", "", "keep the study in `DIR` instead of beside the spec")
 	cmd.Flags().BoolVar(&o.detach, "detach", false, "leave the study to a job of the batch system in [launcher], and return")
@@ -110,10 +109,10 @@ func newResume(g *global, above *cobra.Command) {
 	var o runOptions
 	cmd := newCommand(above, "resume STUDY", "Continue a study from its journal alone",
 		"Resume continues a study without its spec: the journal holds everything.")
-	o.flags(cmd)
+	o.flags(g, cmd)
 	cmd.Flags().BoolVar(&o.detached, "detached", false, "work inside the job of a detached study")
 	cmd.Flags().Lookup("detached").Hidden = true
-	cmd.RunE = inDir(func(ctx context.Context, dir string, args []string) error {
+	cmd.RunE = g.inDir(func(ctx context.Context, dir string, args []string) error {
 		o.dir = dir
 		if o.detached {
 			return runDetached(ctx, g, o)
@@ -191,7 +190,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		return err
 	}
 	ui := newProgress(g.err)
-	if o.quiet {
+	if g.quiet {
 		ui.quiet, ui.pane = true, nil
 	}
 	o.launcher.log, o.sharer.say = log, ui.say
@@ -205,7 +204,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	// write that meets it, and no reason to die.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ)
 	opening := &meter{}
-	if !o.quiet {
+	if !g.quiet {
 		opening = g.meter("taking up the study")
 	}
 	opts := session.Options{Dir: o.dir, Launcher: &o.launcher, Share: o.sharer.share, Program: programVersion(),
@@ -225,7 +224,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		if cfg != nil { // what the flags do not say the spec does
 			o.trials, o.time = cmp.Or(o.trials, cfg.Budget.Trials), cmp.Or(o.time, cfg.Budget.Time)
 		}
-		c, asked := request(ctx, nil, o.dir, o.adjustment.request)
+		c, asked := request(ctx, g, nil, o.dir, o.adjustment.request)
 		if asked == nil {
 			asked = c.tell(g)
 		}

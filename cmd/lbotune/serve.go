@@ -64,7 +64,7 @@ machine unless --listen says otherwise.`)
 		} else if !tokenRE.MatchString(token) {
 			return usagef("%s: want 16 letters, digits, - and _ at least, and nothing else", tokenName)
 		}
-		what, v, err := toShow(arg, c)
+		what, v, err := toShow(g, arg, c)
 		if err != nil {
 			return err
 		}
@@ -83,8 +83,8 @@ machine unless --listen says otherwise.`)
 }
 
 // toShow is what an argument names, and what shows it.
-func toShow(arg string, c report.Control) (what string, v shower, err error) {
-	dir, err := studyDir(arg)
+func toShow(g *global, arg string, c report.Control) (what string, v shower, err error) {
+	dir, err := g.studyDir(arg)
 	if err != nil {
 		return "", nil, err
 	}
@@ -252,7 +252,7 @@ func obey(ctx context.Context, g *global, dir string, o report.Order) (string, e
 	case study.ActionNote:
 		ask = noting(o.Trial, o.Text)
 	}
-	c, err := request(ctx, nil, dir, ask)
+	c, err := request(ctx, g, nil, dir, ask)
 	if err != nil {
 		return "", err
 	}

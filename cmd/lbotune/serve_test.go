@@ -65,7 +65,7 @@ func TestServeAPI(t *testing.T) {
 	control := func(_ context.Context, dir string, o report.Order) (string, error) {
 		return obey(t.Context(), g, dir, o)
 	}
-	_, v, err := toShow(folder, control)
+	_, v, err := toShow(g, folder, control)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ type statusJSON struct {
 	Sessions     int            `json:"sessions"`
 	Began        time.Time      `json:"began"`
 	Updated      time.Time      `json:"updated"`
-	Notes        []string       `json:"notes,omitempty"` // one of a trial begins with it
+	Notes        []string       `json:"notes,omitempty"` // one about trial 2 begins with "trial 2: "
 }
 
 type attemptJSON struct {
@@ -98,7 +98,7 @@ func standingText(st *study.State, l layout.Study, held bool, most int) string {
 	f, attempts, failures := report.FiguresOf(st, held), attemptsUnderWay(st, l, held, most), st.Failures()
 	s := rows{width: 10}
 	s.add("trials", "%d finished: %d succeeded, %d failed, %d stopped early%s", f.Finished, f.Succeeded, f.Failed, f.Pruned, leftOut(f))
-	s.when(f.Infeasible > 0, "", "%d of them over a limit", f.Infeasible)
+	s.when(f.Infeasible > 0, "", "%d of the succeeded over a limit", f.Infeasible)
 	for _, why := range failures[:min(len(failures), 3)] {
 		s.add("", "%d failed: %s", len(why.Trials), shortened(oneLine(why.Reason), 100))
 	}
@@ -233,7 +233,7 @@ func watch(ctx context.Context, g *global, name string) error {
 	if !isTerminal(g.out) || g.json {
 		return usagef("--watch draws on a terminal; for a program there is lbotune journal follow")
 	}
-	dir, err := studyDir(name)
+	dir, err := g.studyDir(name)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ type changeJSON struct {
 // study, or at once, and says so. With a config a study may begin, and new ranges are taken over.
 func steer(ctx context.Context, g *global, cfg *study.Config, arg string,
 	ask func(*study.State) (study.Request, error)) error {
-	c, err := request(ctx, cfg, arg, ask)
+	c, err := request(ctx, g, cfg, arg, ask)
 	if err != nil {
 		return hintStudy(arg, err)
 	}
@@ -88,8 +88,8 @@ func (c changed) said() string {
 	return text + when(c.live, "; the lbotune that works on the study has taken it")
 }
 
-func request(ctx context.Context, cfg *study.Config, arg string, ask func(*study.State) (study.Request, error)) (c changed, err error) {
-	dir, err := studyDir(arg)
+func request(ctx context.Context, g *global, cfg *study.Config, arg string, ask func(*study.State) (study.Request, error)) (c changed, err error) {
+	dir, err := g.studyDir(arg)
 	if err != nil {
 		return c, err
 	}

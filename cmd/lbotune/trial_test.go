@@ -77,7 +77,7 @@ func TestNotesOfATrial(t *testing.T) {
 	}
 	run("note", string(l), "--trial", "1", "diverged early")
 	for args, want := range map[string]string{
-		"status": "note       trial 1: diverged early\n", "status --json": `"trial 1: diverged early"`, "report --json -o -": `"trial 1: diverged early"`,
+		"status": "note       trial 1: diverged early\n", "status --json": `"trial 1: diverged early"`, "report --json -o -": "\n      \"notes\": [\n        \"diverged early\"",
 		"show 1": "note      diverged early\n", "show 1 --json": `"diverged early"`, "export --format jsonl": `"notes":["diverged early"]`, "trials --json": `"notes":["diverged early"]`,
 	} {
 		words := strings.Fields(args)

@@ -291,52 +291,40 @@ type trialJSON struct {
 	Notes    []string        `json:"notes,omitempty"`
 }
 
-// notesOf are the remarks about a trial.
-func notesOf(st *study.State, t *study.Trial) (out []string) {
-	for _, n := range st.Notes {
-		if n.Trial == t.Number {
-			out = append(out, n.Text)
-		}
-	}
-	return out
-}
-
 func newTrialJSON(st *study.State, l layout.Study, t *study.Trial) trialJSON {
 	return trialsJSON(st, l)(t)
 }
 
 // trialsJSON returns newTrialJSON for many trials, see commandLines.
 func trialsJSON(st *study.State, l layout.Study) func(*study.Trial) trialJSON {
-	line := commandLines(st, l)
-	return func(t *study.Trial) trialJSON { return trialOf(st, l, t, line(t)) }
-}
-
-func trialOf(st *study.State, l layout.Study, t *study.Trial, line string) trialJSON {
+	line, notes := commandLines(st, l), report.NotesByTrial(st)
 	objective := func(run study.Metrics) float64 { return run[st.Config.Objective().Name] }
-	out := trialJSON{Trial: t.Number, Status: cmp.Or(string(t.Status), "unfinished"), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
-		Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
-		Seconds: journal.Seconds(t.Took), Attempts: max(t.Attempt, len(t.Attempts)), Repeats: lists.Map(t.Repeats, objective), Confirms: lists.Map(t.Confirms, objective), Excluded: t.Excluded, Outside: t.Outside,
-		Output: when(max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand, "%s", outputFile(l, t)), Command: line, Notes: notesOf(st, t)}
-	if len(st.Config.Metrics) > 1 {
-		out.RepeatMetrics, out.ConfirmMetrics = t.Repeats, t.Confirms
-	}
-	if !t.Done() {
+	return func(t *study.Trial) trialJSON {
+		out := trialJSON{Trial: t.Number, Status: cmp.Or(string(t.Status), "unfinished"), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
+			Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
+			Seconds: journal.Seconds(t.Took), Attempts: max(t.Attempt, len(t.Attempts)), Repeats: lists.Map(t.Repeats, objective), Confirms: lists.Map(t.Confirms, objective), Excluded: t.Excluded, Outside: t.Outside,
+			Output: when(max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand, "%s", outputFile(l, t)), Command: line(t), Notes: notes[t.Number]}
+		if len(st.Config.Metrics) > 1 {
+			out.RepeatMetrics, out.ConfirmMetrics = t.Repeats, t.Confirms
+		}
+		if !t.Done() {
+			return out
+		}
+		out.Finished = &t.Finished
+		if t.Status == optimizer.Failed {
+			return out
+		}
+		out.Value = maybe(t.HasValue() && !math.IsInf(t.Value, 0), t.Value)
+		out.Metrics = map[string]*journal.Float{}
+		for _, m := range st.Config.Metrics {
+			v, there := t.Metrics.Get(m.Name)
+			out.Metrics[m.Name] = maybe(there, journal.Float(v))
+		}
+		if len(st.Config.AllLimits()) > 0 {
+			out.Feasible, out.Broken, out.Doubtful = maybe(true, st.Feasible(t)), st.Config.Broken(st.Means(t)), st.Doubtful(t)
+		}
 		return out
 	}
-	out.Finished = &t.Finished
-	if t.Status == optimizer.Failed {
-		return out
-	}
-	out.Value = maybe(t.HasValue() && !math.IsInf(t.Value, 0), t.Value)
-	out.Metrics = map[string]*journal.Float{}
-	for _, m := range st.Config.Metrics {
-		v, there := t.Metrics.Get(m.Name)
-		out.Metrics[m.Name] = maybe(there, journal.Float(v))
-	}
-	if len(st.Config.AllLimits()) > 0 {
-		out.Feasible, out.Broken, out.Doubtful = maybe(true, st.Feasible(t)), st.Config.Broken(st.Means(t)), st.Doubtful(t)
-	}
-	return out
 }
 
 // sideMetrics are the metrics of a trial beside its objective, with limits, written by number.
@@ -366,10 +354,10 @@ func sideMetrics(c *study.Config, t *study.Trial, number func(float64) string) [
 	return out
 }
 
-// shownFile names a file of a study, and says so if it is there no more.
+// shownFile names a file of a study, and says so if it is not there.
 func shownFile(l layout.Study, path string) string {
 	_, err := l.Stat(path)
-	return oneLine(path) + when(errors.Is(err, fs.ErrNotExist), ", which is gone")
+	return oneLine(path) + when(errors.Is(err, fs.ErrNotExist), ", which is not there")
 }
 
 func outputFile(l layout.Study, t *study.Trial) string {

@@ -52,15 +52,15 @@ func FiguresOf(st *study.State, running bool) Figures {
 		Best: st.Best(), Elapsed: st.Elapsed}
 	for _, t := range st.Trials {
 		switch st.StandingOf(t) {
-		case "unfinished":
+		case unfinished:
 			f.Unfinished = append(f.Unfinished, t.Number)
-		case "excluded":
+		case excluded:
 			f.Excluded++
 		case outside:
 			f.Outside++
-		case "failed":
+		case string(optimizer.Failed):
 			f.Failed++
-		case "pruned":
+		case string(optimizer.Pruned):
 			f.Pruned++
 		case infeasible:
 			f.Infeasible++

@@ -644,6 +644,33 @@ func TestLogOfLongLines(t *testing.T) {
 	}
 }
 
+// The notes are as they were written, those of a trial also with it; on the page its number stands before.
+func TestNotesOfTrials(t *testing.T) {
+	h := begin(t, float("x"))
+	h.trial(0.2)
+	h.trial(0.4)
+	h.record(study.Noted{Text: "of the study"}, study.Noted{Trial: 2, Text: "of a trial"}, study.Noted{Trial: 9, Text: "of none"})
+	s := h.of(false)
+	var shown struct {
+		Notes  []string
+		Trials []struct{ Notes []string }
+	}
+	var text bytes.Buffer
+	if err := s.writeJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text.Bytes(), &shown); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(shown.Notes, []string{"of the study", "of a trial", "of none"}) || shown.Trials[0].Notes != nil || !slices.Equal(shown.Trials[1].Notes, []string{"of a trial"}) {
+		t.Errorf("the notes are %+v", shown)
+	}
+	var page strings.Builder
+	if err := HTML(&page, []*Study{s}); err != nil || !strings.Contains(page.String(), `<p class="note">trial 2: of a trial</p>`) {
+		t.Errorf("the page does not say which trial the note is about, %v", err)
+	}
+}
+
 // The figures are those of the study, and the API's fields those that docs/seeing.md has.
 func TestAPI(t *testing.T) {
 	v := showing(studyOf(t, "finished"))

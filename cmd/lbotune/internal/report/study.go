@@ -72,6 +72,7 @@ type Study struct {
 	ranked, shown []*Trial
 	axes          []axis   // of the parameters
 	Live          served   `json:"-"`
+	Noted         []string `json:"-"` // the notes, each after the trial that it is about
 	cells         *Cells   // to draw pictures in characters
 	own           []string // remarks without those of the model
 	read          time.Time
@@ -92,6 +93,7 @@ type Trial struct {
 	Seconds   float64                  `json:"seconds"`
 	Command   string                   `json:"command,omitempty"`
 	Output    string                   `json:"output,omitempty"`
+	Notes     []string                 `json:"notes,omitempty"`
 
 	src    *Source
 	best   bool
@@ -201,8 +203,13 @@ func after(src Source, older *Study) *Study {
 		s.own = append(s.own, "this is how it was: "+src.Lost.Error())
 	}
 	s.Remarks = s.own
-	s.Notes = lists.Map(st.Notes, Note)
+	s.Notes = lists.Map(st.Notes, func(n study.Noted) string { return n.Text })
+	s.Noted = lists.Map(st.Notes, Note)
 	s.Trials = append(s.Trials, lists.Map(st.Trials, s.trial)...)
+	notes := NotesByTrial(st) // a journal may have some of trials that there are not
+	for _, t := range s.Trials {
+		t.Notes = notes[t.Number]
+	}
 	if b := s.figures.Best; b != nil {
 		s.Best = b.Number
 		s.Trials[b.Number-1].best = true
@@ -273,6 +280,17 @@ func Note(n study.Noted) string {
 	return n.Text
 }
 
+// NotesByTrial are the remarks about each trial that has some.
+func NotesByTrial(st *study.State) map[int][]string {
+	out := map[int][]string{}
+	for _, n := range st.Notes {
+		if n.Trial > 0 {
+			out[n.Trial] = append(out[n.Trial], n.Text)
+		}
+	}
+	return out
+}
+
 func (s *Study) trial(t *study.Trial) *Trial {
 	out := &Trial{Trial: t, src: &s.src, Standing: s.state.StandingOf(t), Why: t.Note.Why, Lipschitz: boundsOf(s.state, t), Course: t.Measurements, Seconds: journal.Seconds(t.Took)}
 	if t.HasValue() {
@@ -332,9 +350,9 @@ func (s *Study) locate(t *Trial) {
 	}
 }
 
-// infeasible is the standing of a trial that succeeded and breaks a limit, outside that of one whose values
-// today's ranges no longer hold.
-const infeasible, outside = "infeasible", "out of range"
+// What a trial's standing may be beside the status of a finished one: infeasible is that of one that succeeded
+// and breaks a limit, outside that of one whose values today's ranges no longer hold.
+const infeasible, excluded, outside, unfinished = "infeasible", "excluded", "out of range", "unfinished"
 
 // count says how many trials have each standing.
 func (s *Study) count() map[string]int {
@@ -346,7 +364,7 @@ func (s *Study) count() map[string]int {
 }
 
 // standings are all that a trial can have.
-var standings = []string{"succeeded", infeasible, "failed", "pruned", "excluded", outside, "unfinished"}
+var standings = []string{"succeeded", infeasible, "failed", "pruned", excluded, outside, unfinished}
 
 // mostOutputs is how many trials a study may have for the end of each one's output to
 // be part of the page.
