@@ -155,17 +155,17 @@ func (g *guesser) words(words []string) {
 				continue
 			}
 			name, ok := g.option(a, next)
+			several := strings.HasSuffix(a, "s")
 			for n := 2; ok; n++ { // --betas 0.9 0.999
 				i++
 				words[i] = "{" + name + "}"
-				more := values(words[i+1:])
-				if len(more) > 0 && !strings.HasSuffix(a, "s") {
-					g.leave(strings.Join(more, " "), "behind the value of "+comment(a)+"; {NAME} in its place makes it a parameter")
-				}
-				if i+1 == len(words) || !strings.HasSuffix(a, "s") || !isNumber(words[i+1]) {
+				if i+1 == len(words) || !several || !isNumber(words[i+1]) {
 					break
 				}
 				name, ok = g.known(fmt.Sprintf("%s_%d", a, n), words[i+1], g.of(a))
+			}
+			if more := values(words[i+1:]); ok && !several && len(more) > 0 {
+				g.leave(strings.Join(more, " "), "behind the value of "+comment(a)+"; {NAME} in its place makes it a parameter")
 			}
 		case strings.HasPrefix(a, "-") && strings.Trim(a, "-") != "" && !isNumber(a) && simpleRE.MatchString(a) && next == "":
 			g.leave(a, "a switch; {flag:NAME="+a+"} in its place makes it a parameter")

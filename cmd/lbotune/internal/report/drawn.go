@@ -58,7 +58,7 @@ func (s *Study) LeftOut() []string {
 		out = append(out, fmt.Sprintf("%d of %d trials are drawn: the best, the last, and an even sample of the others. %d are left out; export has them all.", len(s.shown), len(s.Trials), n))
 	}
 	if n := len(s.shown); n > mostListed {
-		out = append(out, fmt.Sprintf("The table lists %d of the %d trials that are drawn, the best first and those without a value last; a filter finds no others there.", mostListed, n))
+		out = append(out, fmt.Sprintf("The table lists %d of the %d trials that are drawn, the best first and those without a value last; a filter of the table finds only these.", mostListed, n))
 	}
 	if n := len(s.Params) - mostDrawnParams; n > 0 {
 		which := "the first"

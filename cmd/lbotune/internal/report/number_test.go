@@ -142,6 +142,10 @@ func TestMarksOfANarrowRange(t *testing.T) {
 	if len(marks) < 3 || marks[0][2] == marks[1][2] {
 		t.Errorf("the marks of a map are %q", marks)
 	}
+	s.axes[1] = paramAxis(spaces.Param{Name: "y", Kind: spaces.KindFloat, Min: 123456.78901, Max: 123456.78908})
+	if text := s.maps2D()[0]; strings.Contains(text, "…") || !strings.Contains(text, ">123456.78904<") {
+		t.Errorf("the labels of a parameter beside a map are cut: %q", regexp.MustCompile(`class="tick end"[^>]*>[^<]*<`).FindAllString(text, -1))
+	}
 	for picture, shown := range map[string][]string{
 		"svg":        regexp.MustCompile(`>(123456[^<]*)<`).FindAllString(s.history(), -1),
 		"characters": regexp.MustCompile(`123456\S*`).FindAllString(text, -1),

@@ -70,7 +70,7 @@ type body struct {
 }
 
 // Large says that the page is drawn as far as it is seen.
-func (s *Study) Large() bool { return len(s.shown) > 500 }
+func (s *Study) Large() bool { return len(s.shown) > mostListed }
 
 // panel holds the details of a trial.
 type panel struct {

@@ -330,7 +330,8 @@
     }
     if (marks.length < 2) {
       const raw = 10 ** Math.floor(Math.log10((hi - lo) / 4)), step = raw * [1, 2, 5, 10].find(m => (hi - lo) / (raw * m) <= 5);
-      for (let v = Math.ceil(lo / step) * step; v <= hi; v += step) marks.push(v);
+      marks.length = 0; // a single power of ten may be none of these
+      for (let k = Math.ceil(lo / step); k * step <= hi && marks.length < 10; k++) marks.push(k * step);
     }
     for (const v of marks) {
       const l = line.cloneNode(), t = text.cloneNode(), y = at(v);

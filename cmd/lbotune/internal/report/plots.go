@@ -43,7 +43,7 @@ var cards = []plot{
 	{"map", "The model", "dark is better, pale is uncertain, hatched is ruled out by the Lipschitz bounds; all other parameters as in the best trial", wide | modelled, (*Study).maps2D},
 	{"parallel", "Parallel coordinates", "one line for each of the best 300 trials; the best tenth of these stands out", wide, one((*Study).parallel)},
 	{"timeline", "Timeline", "what ran in which slot, and waiting before it", wide, one((*Study).timeline)},
-	{"curves", "Learning curves", "readings of the objective while trials ran: the last 300, the best among them", 0, one((*Study).curves)},
+	{"curves", "Learning curves", "readings of the objective while trials ran, of the last 300 trials and the best", 0, one((*Study).curves)},
 	{"metrics", "Metrics beside each other", "", 0, (*Study).metricPairs},
 	{"distribution", "Distribution of values", "the share of trials at least as good", 0, one((*Study).distribution)},
 	{"lipschitz", "Lipschitz bounds", "as the data came in: the share of the space that they rule out, what they leave to gain if their constant is stated, and the constant in the model's units", wide, (*Study).lipschitz},

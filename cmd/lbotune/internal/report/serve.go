@@ -185,7 +185,7 @@ func (v *Server) deepen(ctx context.Context) {
 		ran, asked := s.Running, s.Model != old
 		s = nil // its state is not needed while it rests
 		if asked {
-			debug.FreeOSMemory() // of which asking takes as much again
+			debug.FreeOSMemory() // asking takes as much again as is kept
 		}
 		rest := max(v.rest(begun), time.Second*time.Duration(sent)/sentRate)
 		for end := time.Now().Add(rest); time.Now().Before(end) && (!ran || v.running()); {
@@ -206,7 +206,7 @@ func (v *Server) Handler(token string, hosts ...string) http.Handler {
 func (v *Server) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", v.answer("text/html; charset=utf-8", func(w io.Writer, s *Study, now *shown) error {
-		page := whole{Title: "lbotune: " + clean(s.Name, 80), Feed: now.feed(), Studies: []body{{s, now.pieces()}}}
+		page := whole{Title: title([]*Study{s}), Feed: now.feed(), Studies: []body{{s, now.pieces()}}}
 		return pages.ExecuteTemplate(w, "page", page)
 	}))
 	mux.HandleFunc("GET /events", v.events)
@@ -271,7 +271,9 @@ func (v *Server) answer(kind string, write func(io.Writer, *Study, *shown) error
 			return
 		}
 		w.Header().Set("Content-Type", kind)
-		_ = text.deliver(w) // the client may be gone
+		if text.deliver(w) != nil {
+			panic(http.ErrAbortHandler) // else what is cut off would seem whole
+		}
 	}
 }
 

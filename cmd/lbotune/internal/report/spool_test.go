@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -14,13 +15,13 @@ import (
 func TestSpool(t *testing.T) {
 	for name, c := range map[string]struct {
 		pieces int
-		spoil  func(dir string, s *spool)
+		spoil  func(t *testing.T, dir string, s *spool)
 		inFile bool
 	}{
-		"short":    {pieces: 3, spoil: func(string, *spool) {}},
-		"long":     {pieces: 1000, spoil: func(string, *spool) {}, inFile: true},
-		"no place": {pieces: 1000, spoil: func(dir string, _ *spool) { t.Setenv("TMPDIR", filepath.Join(dir, "none")) }},
-		"no room after a while": {pieces: 1000, spoil: func(_ string, s *spool) {
+		"short":    {pieces: 3, spoil: func(*testing.T, string, *spool) {}},
+		"long":     {pieces: 1000, spoil: func(*testing.T, string, *spool) {}, inFile: true},
+		"no place": {pieces: 1000, spoil: func(t *testing.T, dir string, _ *spool) { t.Setenv("TMPDIR", filepath.Join(dir, "none")) }},
+		"no room after a while": {pieces: 1000, spoil: func(t *testing.T, _ string, s *spool) {
 			s.spill()
 			s.file = unwritable(t, s)
 		}},
@@ -35,7 +36,7 @@ func TestSpool(t *testing.T) {
 					t.Fatal(err)
 				}
 				if i == 1 {
-					c.spoil(dir, s)
+					c.spoil(t, dir, s)
 				}
 			}
 			for range 2 {
@@ -51,6 +52,26 @@ func TestSpool(t *testing.T) {
 				t.Errorf("%v is left, %v", left, err)
 			}
 		})
+	}
+}
+
+// A text that cannot be read to its end does not seem whole to its reader.
+func TestSpoolThatIsCutOff(t *testing.T) {
+	v := showing(studyOf(t, "finished"))
+	server := httptest.NewServer(v.answer("text/plain", func(w io.Writer, _ *Study, _ *shown) error {
+		s := w.(*spool)
+		_, _ = s.Write(make([]byte, mostInMemory+1))
+		s.size *= 2 // as if somebody had cut the file
+		return nil
+	}))
+	defer server.Close()
+	answer, err := server.Client().Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if text, err := io.ReadAll(answer.Body); err == nil {
+		t.Errorf("%d bytes seem to be all", len(text))
 	}
 }
 

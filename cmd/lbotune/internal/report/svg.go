@@ -82,8 +82,8 @@ func (a axis) marks() []tick {
 
 // longest is how long the labels of numbers are.
 func (a axis) longest() (n int) {
-	if a.ticks == nil {
-		for _, t := range a.marks() {
+	for _, t := range a.marks() {
+		if _, err := strconv.ParseFloat(t.label, 64); err == nil {
 			n = max(n, len(t.label))
 		}
 	}
