@@ -45,7 +45,7 @@ func TestPrometheusReadsTheMetrics(t *testing.T) {
 	families, err := parser.TextToMetricFamilies(answer.Body)
 	l.check(err)
 	for name, kind := range map[string]string{
-		"lbotune_trials": "GAUGE", "lbotune_running": "GAUGE", "lbotune_seconds": "COUNTER", "lbotune_best": "GAUGE",
+		"lbotune_trials": "GAUGE", "lbotune_running": "GAUGE", "lbotune_seconds": "GAUGE", "lbotune_best": "GAUGE",
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := families[name]
