@@ -46,7 +46,7 @@ func (a *attempt) job() (runner.Job, error) {
 		cmd = a.config.Command
 		job.Timeout = time.Duration(a.config.Run.Timeout)
 		job.Env = a.environment(b)
-		job.Cwd = a.config.Cwd(b)
+		job.Cwd = b.WorkDir()
 		if a.config.Checkpoints() {
 			if err := a.inStudy(b.CheckpointDir, makeCheckpoint); err != nil {
 				return job, &runner.SpawnError{Op: "make the checkpoint directory", Err: err, Disk: true}
@@ -117,7 +117,7 @@ func (a *attempt) files(b *command.Bindings) ([]runner.File, error) {
 
 // environment is what the program finds in its environment beside lbotune's own.
 func (a *attempt) environment(b *command.Bindings) []string {
-	env := a.config.Environment(b)
+	env := b.Environment()
 	env = append(env, lineBuffered(env, a.study.stdbuf)...)
 	add := func(name, value string) { env = append(env, name+"="+value) }
 	add("LBOTUNE_STUDY", b.Study)

@@ -48,7 +48,7 @@ func (a *attempt) outcome(exit runner.Exit, err error, began time.Time, f *follo
 	switch {
 	case err == nil:
 		o = a.judge(exit, f)
-		if o.failure != nil && byProgram(o.failure.Kind) && (exit.DiskFull || door.FullDisk(a.config.Cwd(a.bindings()), false)) {
+		if o.failure != nil && byProgram(o.failure.Kind) && (exit.DiskFull || door.FullDisk(a.bindings().WorkDir(), false)) {
 			o.failure = &study.Failure{Kind: study.FailDisk, Text: o.failure.Text + " while the disk was full"}
 		}
 		if exit.Cause != "" && o.failure != nil {

@@ -13,50 +13,43 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-func bindings(t *testing.T) *command.Bindings {
-	t.Helper()
-	return &command.Bindings{
-		Params: []spaces.Param{
-			{Name: "lr", Kind: spaces.KindFloat, Min: 1e-6, Max: 1},
-			{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 100},
-			{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("sgd"), spaces.String("adam w")}},
-			{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 1, When: "opt == 'sgd'"},
-			{Name: "nesterov", Kind: spaces.KindBool, When: "opt == 'sgd'", Inactive: spaces.Bool(false)},
-		},
-		Values: spaces.Values{{Name: "lr", Value: spaces.Float(0.0123456)}, {Name: "n", Value: spaces.Int(5)},
-			{Name: "opt", Value: spaces.String("adam w")}},
-	}
-}
-
 // The line to paste has what the spec gives the command.
 func TestPaste(t *testing.T) {
-	b := bindings(t)
-	c := study.Config{Command: command.Command{Shell: "./x --lr={lr}"}, Params: b.Params, Dir: "/home/me"}
-	if got, err := c.Paste(c.Dir)(b); err != nil || got != "./x --lr=0.0123456" {
+	params := []spaces.Param{
+		{Name: "lr", Kind: spaces.KindFloat, Min: 1e-6, Max: 1},
+		{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 100},
+		{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("sgd"), spaces.String("adam w")}},
+		{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 1, When: "opt == 'sgd'"},
+		{Name: "nesterov", Kind: spaces.KindBool, When: "opt == 'sgd'", Inactive: spaces.Bool(false)},
+	}
+	values := spaces.Values{{Name: "lr", Value: spaces.Float(0.0123456)}, {Name: "n", Value: spaces.Int(5)}, {Name: "opt", Value: spaces.String("adam w")}}
+	paste := func(c *study.Config, here string, slot int) (string, error) {
+		return c.Command.Paste(here)(study.TrialBindings("/s", c, &study.Trial{Number: 1, Values: values}, 1, slot))
+	}
+	c := study.Config{Command: command.Command{Shell: "./x --lr={lr}"}, Params: params, Dir: "/home/me"}
+	if got, err := paste(&c, c.Dir, 0); err != nil || got != "./x --lr=0.0123456" {
 		t.Errorf("got %s, %v", got, err)
 	}
 	with := c
 	with.Command.Shell, with.Run.Env = "./x {lr} # fast", []string{"A=b"}
-	if got, err := with.Paste(c.Dir)(b); err != nil || got != "(export A=b && ./x 0.0123456 # fast\n)" {
+	if got, err := paste(&with, c.Dir, 0); err != nil || got != "(export A=b && ./x 0.0123456 # fast\n)" {
 		t.Errorf("got %s, %v", got, err)
 	}
 	with.Run.Slots = []study.Slot{{}, {Env: []string{"GPU=7", "A={n}"}}}
-	b.Slot = 1
-	if got, err := with.Paste(c.Dir)(b); err != nil || got != "(export A=b && export GPU=7 && export A=5 && ./x 0.0123456 # fast\n)" {
+	if got, err := paste(&with, c.Dir, 1); err != nil || got != "(export A=b && export GPU=7 && export A=5 && ./x 0.0123456 # fast\n)" {
 		t.Errorf("got %s, %v", got, err)
 	}
-	b.Slot = 0
 	c.Run = study.Run{Cwd: "my src", Env: []string{"A=b c", "M={momentum}"}, ParamsFromEnv: true}
 	want := "(cd '/home/me/my src' && export A='b c' && export LBOTUNE_PARAM_LR=0.0123456 && export LBOTUNE_PARAM_N=5" +
 		" && export LBOTUNE_PARAM_OPT='adam w' && export LBOTUNE_PARAM_NESTEROV=false" +
 		" && ./x --lr=0.0123456)"
-	if got, err := c.Paste(c.Dir)(b); err != nil || got != want {
+	if got, err := paste(&c, c.Dir, 0); err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
 	c.Run = study.Run{Cwd: "/src", Env: []string{"KEYS=1", "API_TOKEN=abc", "db_password=x y"}, SecretEnv: []string{"WANDB"}}
 	want = `(cd /src && export KEYS=1 && export API_TOKEN="${API_TOKEN:?is a secret}" && export db_password="${db_password:?is a secret}"` +
 		` && export WANDB="${WANDB:?is a secret}" && ./x --lr=0.0123456)`
-	if got, err := c.Paste(c.Dir)(b); err != nil || got != want {
+	if got, err := paste(&c, c.Dir, 0); err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
 	c.Run = study.Run{Cwd: "/src"}
@@ -69,12 +62,12 @@ func TestPaste(t *testing.T) {
 		"make # first\n./x {n}": "(cd /src || exit; make # first\n./x 5\n)",
 	} {
 		c.Command.Shell = line
-		if got, err := c.Paste("/")(b); err != nil || got != want {
+		if got, err := paste(&c, "/", 0); err != nil || got != want {
 			t.Errorf("%s: got %s, %v; want %s", line, got, err, want)
 		}
 	}
 	c.Command.Shell = "./x '{lr"
-	if got, err := c.Paste(c.Dir)(b); err == nil {
+	if got, err := paste(&c, c.Dir, 0); err == nil {
 		t.Errorf("a command that no shell can read is shown as %s", got)
 	}
 }
@@ -111,8 +104,10 @@ func TestPasteIsWhatRan(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, trial := range st.Trials {
-					b := study.LastBindings(layout.Study(dir), &st.Config, trial)
-					got, err := st.Config.Paste(st.Config.Dir)(b)
+					last := *trial
+					last.Status = "" // as of the attempt that has ended
+					b := study.TrialBindings(layout.Study(dir), &st.Config, &last, trial.Attempt, trial.Slot)
+					got, err := st.Config.Command.Paste(st.Config.Dir)(b)
 					if want := ran[b.TrialDir]; err != nil || got != want {
 						t.Errorf("%s: trial %d: got %s, %v\nwant %s", name, trial.Number, got, err, want)
 					}

@@ -29,7 +29,7 @@ func (a *attempt) resultFile(metric int) string {
 	}
 	b := a.bindings()
 	name, _ := b.Expand(a.config.Metrics[metric].File)
-	return absolute(a.config.Cwd(b), name)
+	return absolute(b.WorkDir(), name)
 }
 
 // opens says how the file at path is opened that the attempt writes: in the study without following a

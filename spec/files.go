@@ -11,7 +11,11 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/spelling"
+	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/study"
 )
 
 // files reads [[files]] and the templates that they name. The reserved names are
@@ -70,6 +74,26 @@ func (t *table) setting(f *command.File, prefix string) {
 		}
 		t.when(err != nil, k, hint, "%v", err)
 	}
+}
+
+// reserved lists the names in an attempt's directory that no file of the spec's can have.
+func reserved(c *study.Config) []string {
+	names := []string{"attempt.jsonl", runner.StdoutName, runner.StderrName, layout.ParamsName} // the first is the launcher's, too
+	if c.Run.Sources != nil {
+		names = append(names, layout.SourcesName)
+	}
+	if c.Run.SlotCount() > 1 {
+		names = append(names, layout.SlotName)
+	}
+	for _, m := range c.Metrics {
+		if m.File != "" {
+			names = append(names, layout.BeforeName)
+		}
+		if p, err := parser.Compile(m.Rule); err == nil && p.Variable() != "" {
+			names = append(names, layout.ResultName)
+		}
+	}
+	return names
 }
 
 // longestName is what file systems take for one element of a path, in bytes.

@@ -108,7 +108,7 @@ func (d *document) config(cfg *study.Config, path string) {
 	cfg.Prune = t.prune()
 	cfg.Safety = t.safety(*cfg)
 	cfg.Hooks = t.hooks(cfg.Params)
-	cfg.Files = t.files(filepath.Dir(path), cfg.Reserved())
+	cfg.Files = t.files(filepath.Dir(path), reserved(cfg))
 	cfg.Launcher = t.launcher(cfg.Run)
 	t.done()
 	for _, p := range cfg.Problems() {

@@ -3,13 +3,10 @@ package study_test
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -229,38 +226,6 @@ func TestSharedResultInLinkedSources(t *testing.T) {
 			cfg.Run.Cwd, cfg.Metrics[0].File, cfg.Run.Sources = c.cwd, file, &study.Sources{From: "src", Mode: c.mode}
 			if _, shared := cfg.SharedResult(func(inside string) bool { return strings.HasPrefix(inside, "data/") }); shared != c.shared {
 				t.Errorf("%s in %q, %s: shared %v", file, c.cwd, c.mode, shared)
-			}
-		})
-	}
-}
-
-// What lbotune puts into a trial's directory no file of the spec's can be named after.
-func TestReservedNames(t *testing.T) {
-	c := config()
-	if got := c.Reserved(); slices.Contains(got, layout.SourcesName) || slices.Contains(got, layout.BeforeName) || slices.Contains(got, layout.ResultName) || slices.Contains(got, layout.SlotName) {
-		t.Errorf("reserved without need: %v", got)
-	}
-	c.Run.Sources = &study.Sources{From: "src", Mode: "copy"}
-	c.Metrics[0].File, c.Run.Workers = "loss.txt", 2
-	c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Dialect: "results-file"}})
-	got := c.Reserved()
-	for _, name := range []string{layout.ParamsName, layout.SourcesName, layout.BeforeName, layout.ResultName, layout.SlotName} {
-		t.Run(name, func(t *testing.T) {
-			if !slices.Contains(got, name) {
-				t.Errorf("%s is not reserved: %v", name, got)
-			}
-		})
-	}
-}
-
-// What is shown of the setup command is what would run.
-func TestRenderSetup(t *testing.T) {
-	for setup, want := range map[string]string{"": "", "make -C {study}": "make -C /s", "make 'unclosed {study}": "make 'unclosed {study}"} {
-		t.Run(setup, func(t *testing.T) {
-			c := config()
-			c.Setup = setup
-			if got := c.RenderSetup("/s"); got != want {
-				t.Errorf("%q is shown as %q", setup, got)
 			}
 		})
 	}

@@ -60,7 +60,7 @@ func (c *check) placeholders() {
 		if uses := used[p.Name]; len(p.Words) > 0 && len(uses) > 0 && !slices.ContainsFunc(uses, func(u use) bool { return !u.part.Flag && u.part.Format == "" }) {
 			c.at("write {"+p.Name+"}", fmt.Sprintf("the command is given words for {%s} alone, and has %s", p.Name, uses[0].part.Text), "params", p.Name, "words")
 		}
-		if used[p.Name] == nil && !ReservedName(p.Name) && identifierRE.MatchString(p.Name) {
+		if used[p.Name] == nil && !command.Reserved(p.Name) && identifierRE.MatchString(p.Name) {
 			c.at(fmt.Sprintf("write {%s} where the program takes it; if it reads $LBOTUNE_PARAM_%s by itself, set params_from_env = true in [run]",
 				p.Name, strings.ToUpper(p.Name)), "the command never uses this parameter", "params", p.Name)
 		}
@@ -71,7 +71,7 @@ func (c *check) reserved() {
 	upper := map[string]string{}
 	for i, p := range c.config.Params {
 		c.index[p.Name] = i
-		if ReservedName(p.Name) {
+		if command.Reserved(p.Name) {
 			c.at("choose another name", fmt.Sprintf("{%s} already means something else", p.Name), "params", p.Name)
 		}
 		if other, clash := upper[strings.ToUpper(p.Name)]; clash {
@@ -83,9 +83,6 @@ func (c *check) reserved() {
 
 // identifierRE matches what can be a placeholder.
 var identifierRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// ReservedName reports whether a placeholder of that name is no parameter's.
-func ReservedName(name string) bool { return slices.Contains(builtins, name) || name == "flag" }
 
 func (c *Config) templates() []template {
 	out := []template{

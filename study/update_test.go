@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
@@ -131,7 +130,7 @@ func TestEnvironmentOfSlots(t *testing.T) {
 	c := config()
 	c.Run.Env, c.Run.Slots = []string{"A=1"}, []study.Slot{{Env: []string{"B=2"}}}
 	for slot, want := range [][]string{{"A=1", "B=2"}, {"A=1"}} {
-		if got := c.Environment(&command.Bindings{Slot: slot}); !slices.Equal(got, want) {
+		if got := study.TrialBindings("/s", &c, &study.Trial{Number: 1}, 1, slot).Environment(); !slices.Equal(got, want) {
 			t.Errorf("slot %d: %q", slot, got)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
@@ -116,7 +117,11 @@ type previewFile struct {
 const previewed, previewedLines = 3, 40 // commands, and lines of a file
 
 func newPreview(ctx context.Context, cfg *study.Config, l layout.Study) (*preview, error) {
-	p := &preview{Study: cfg.Name, Dir: string(l), Setup: cfg.RenderSetup(l), Safety: cfg.Safety}
+	setup, err := command.Command{Shell: cfg.Setup}.Render(study.TrialBindings(l, cfg, &study.Trial{}, 0, 0))
+	if err != nil {
+		return nil, err
+	}
+	p := &preview{Study: cfg.Name, Dir: string(l), Setup: setup.Shell, Safety: cfg.Safety}
 	for _, param := range cfg.Params {
 		ranged := param.Kind == spaces.KindFloat || param.Kind == spaces.KindInt
 		p.Params = append(p.Params, paramJSON{param, maybe(ranged, param.Min), maybe(ranged, param.Max)})
@@ -151,7 +156,7 @@ func newPreview(ctx context.Context, cfg *study.Config, l layout.Study) (*previe
 		}
 		b := study.TrialBindings(l, cfg, &study.Trial{Number: q.Trial, Values: values}, 1, 0)
 		point, errPoint := search.Encode(values)
-		line, errLine := cfg.Paste(here(cfg))(b)
+		line, errLine := cfg.Command.Paste(here(cfg))(b)
 		if err := cmp.Or(errPoint, errLine); err != nil {
 			return nil, err
 		}

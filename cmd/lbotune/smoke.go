@@ -175,7 +175,7 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 		}
 		return smokeFailed(s, min(len(trials)-1, 0), err)
 	}
-	ran, advice := study.LastBindings(s.Layout(), cfg, trials[0]), `metric = "NAME"`
+	ran, advice := lastBindings(s.Layout(), cfg, trials[0]), `metric = "NAME"`
 	output := func(name string) ([]byte, error) {
 		var text bytes.Buffer
 		err := runner.Read(ctx, s.Layout().Output(filepath.Join(ran.TrialDir, name)), &text, math.MaxInt64)
@@ -185,7 +185,7 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 	switch sought.Rule.Source {
 	case parser.File:
 		name, _ := ran.Expand(sought.File)
-		if log, err = door.ReadFile(inside(cfg.Cwd(ran), name), maxTryout); errors.Is(err, fs.ErrNotExist) {
+		if log, err = door.ReadFile(inside(ran.WorkDir(), name), maxTryout); errors.Is(err, fs.ErrNotExist) {
 			err = &marked{fmt.Errorf("the trial has written no %s", sought.File), errNoValue}
 		}
 	case parser.Stderr:

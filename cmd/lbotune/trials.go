@@ -128,7 +128,7 @@ func writeFiles(st *study.State, l layout.Study, t *study.Trial, dir string) err
 	defer root.Close()
 	missing := map[string]string{}
 	for _, f := range st.Config.Files {
-		text, err := f.Render(study.LastBindings(l, &st.Config, t))
+		text, err := f.Render(lastBindings(l, &st.Config, t))
 		if err != nil {
 			return err
 		}
@@ -233,7 +233,7 @@ func printTrial(g *global, st *study.State, l layout.Study, t *study.Trial) erro
 
 // directoryGone reports whether a trial's command names its own directory, which is no longer there.
 func directoryGone(st *study.State, l layout.Study, t *study.Trial) bool {
-	dir := study.LastBindings(l, &st.Config, t).TrialDir
+	dir := lastBindings(l, &st.Config, t).TrialDir
 	if t.Attempt == 0 || !strings.Contains(commandLine(st, l, t), dir) {
 		return false
 	}
@@ -364,6 +364,14 @@ func outputFile(l layout.Study, t *study.Trial) string {
 	return filepath.Join(l.Attempt(layout.AttemptID{Trial: t.Number, Attempt: report.ResultAttempt(t)}), runner.StdoutName)
 }
 
+// lastBindings are those of the last attempt at a trial that has ended, so that its
+// command can be run again as it was.
+func lastBindings(l layout.Study, c *study.Config, t *study.Trial) *command.Bindings {
+	before := *t
+	before.Status = ""
+	return study.TrialBindings(l, c, &before, max(t.Attempt, 1), t.Slot)
+}
+
 // commandLine is what a person can paste to run the trial again. There is none as long as lbotune runs
 // one that writes into a directory of its own: the result would be taken for the trial's.
 func commandLine(st *study.State, l layout.Study, t *study.Trial) string {
@@ -372,9 +380,9 @@ func commandLine(st *study.State, l layout.Study, t *study.Trial) string {
 
 // commandLines returns commandLine for many trials of a study whose config does not change meanwhile.
 func commandLines(st *study.State, l layout.Study) func(*study.Trial) string {
-	paste := sync.OnceValue(func() func(*command.Bindings) (string, error) { return st.Config.Paste(here(&st.Config)) })
+	paste := sync.OnceValue(func() func(*command.Bindings) (string, error) { return st.Config.Command.Paste(here(&st.Config)) })
 	return func(t *study.Trial) string {
-		b := study.LastBindings(l, &st.Config, t)
+		b := lastBindings(l, &st.Config, t)
 		line, _ := paste()(b)
 		if !t.Done() && !t.Hand && (strings.Contains(line, b.TrialDir) || strings.Contains(line, b.CheckpointDir)) {
 			return ""

@@ -25,6 +25,12 @@ type Bindings struct {
 	// Params are the parameters, nil before the first trial; Values those that are active.
 	Params []spaces.Param
 	Values spaces.Values
+
+	// Dir is where Cwd, the working directory, lies. Env is the environment, NAME=value in order, in both of
+	// which placeholders are replaced; SecretEnv and ParamsFromEnv are as in study.Run.
+	Dir, Cwd       string
+	Env, SecretEnv []string
+	ParamsFromEnv  bool
 }
 
 // Expand replaces placeholders by their bare values, and reports whether one is absent.
@@ -139,6 +145,9 @@ var builtins = map[string]func(*Bindings) spaces.Value{
 	"params_file":    func(b *Bindings) spaces.Value { return spaces.String(b.ParamsFile) },
 	"params_json":    func(b *Bindings) spaces.Value { return spaces.String(string(b.ParamsJSON())) },
 }
+
+// Reserved reports whether a placeholder of that name is no parameter's.
+func Reserved(name string) bool { return builtins[name] != nil || name == "flag" }
 
 func (b *Bindings) seed() spaces.Value {
 	if b.Seed > math.MaxInt64 {

@@ -14,7 +14,6 @@ import (
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
-	"github.com/lbotune/lbotune/study"
 )
 
 // guess is a parameter that an option of a command line may be.
@@ -42,7 +41,7 @@ func (g *guesser) placeholders(text string, parts []command.Part) string {
 	var out strings.Builder
 	at := 0
 	for _, part := range parts {
-		if !part.IsPlaceholder() || !part.Flag && study.ReservedName(part.Name) {
+		if !part.IsPlaceholder() || !part.Flag && command.Reserved(part.Name) {
 			continue
 		}
 		out.WriteString(text[at:part.Start])
@@ -298,7 +297,7 @@ func (g *guesser) of(flag string) *helped {
 func (g *guesser) known(flag, value string, h *helped) (string, bool) {
 	name := nameOf(flag)
 	why := leftAlone(flag, value, h)
-	if study.ReservedName(name) {
+	if command.Reserved(name) {
 		name += "_value"
 	}
 	quoted := strings.ContainsAny(value, "'\"`$\\")

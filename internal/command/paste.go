@@ -1,0 +1,89 @@
+package command
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/lbotune/lbotune/internal/shell"
+)
+
+// Environment is what the spec gives a trial, as NAME=value: that of all trials,
+// then that of its slot.
+func (b *Bindings) Environment() []string {
+	var env []string
+	for _, e := range b.Env {
+		name, text, _ := strings.Cut(e, "=")
+		if value, absent := b.Expand(text); !absent {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// WorkDir is the working directory of a trial.
+func (b *Bindings) WorkDir() string {
+	cwd, _ := b.Expand(b.Cwd)
+	if filepath.IsAbs(cwd) {
+		return cwd
+	}
+	return filepath.Join(b.Dir, cwd)
+}
+
+// secretRE matches the names of variables whose values are not to be shown.
+var secretRE = regexp.MustCompile(`(?i)(?:^|_)(?:[A-Z]*KEY|[A-Z]*TOKEN|[A-Z]*SECRET|[A-Z]*PASS(?:WORD|WD|PHRASE)?|PWD|CREDENTIALS?|AUTH|COOKIE|DSN)(?:_|$)`)
+
+// listRE finds what may stand between commands of which the last is run whatever becomes of the first.
+var listRE = regexp.MustCompile(`[;\n]|\|\||[^&<>]&(?:[^&>]|$)`)
+
+// Paste returns a function that makes a trial's command a line for a shell in the directory here, to be run again
+// by hand: in its working directory, with the environment that the spec gives it and
+// its slot. The values of secrets are left for the reader's environment to give.
+func (c Command) Paste(here string) func(*Bindings) (string, error) {
+	render := c.Parsed()
+	return func(b *Bindings) (string, error) {
+		cmd, err := render(b)
+		if err != nil {
+			return "", err
+		}
+		return cmd.pasted(b, here), nil
+	}
+}
+
+// pasted is Paste of a command that is rendered.
+func (c Command) pasted(b *Bindings, here string) string {
+	var before []string
+	if b.Cwd != "" || b.Dir != here {
+		before = append(before, "cd "+shell.Word(b.WorkDir()))
+	}
+	export := func(name, value string, secret bool) {
+		word := shell.Word(value)
+		if secret {
+			word = `"${` + name + `:?is a secret}"`
+		}
+		before = append(before, "export "+name+"="+word)
+	}
+	for _, e := range b.Environment() {
+		name, value, _ := strings.Cut(e, "=")
+		export(name, value, secretRE.MatchString(name))
+	}
+	for _, name := range b.SecretEnv {
+		export(name, "", true)
+	}
+	if b.ParamsFromEnv {
+		for _, v := range b.All() {
+			export("LBOTUNE_PARAM_"+strings.ToUpper(v.Name), v.Value.Text(), false)
+		}
+	}
+	if len(before) == 0 {
+		return c.String()
+	}
+	then, end := " && ", ")"
+	if listRE.MatchString(c.Shell) {
+		then = " || exit; " // && would guard its first command alone
+	}
+	if strings.ContainsAny(c.Shell, "#\n") {
+		end = "\n)" // it may end with a comment or a here-document
+	}
+	return "(" + strings.Join(before, " && ") + then + c.String() + end
+}
