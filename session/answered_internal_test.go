@@ -30,3 +30,25 @@ func TestAnswerBesideAnEnd(t *testing.T) {
 		}
 	}
 }
+
+// The best at the end is known before the end is recorded: not the one whose limits are in doubt.
+func TestBestAtTheEnd(t *testing.T) {
+	most := 10.0
+	c := study.Config{Params: []spaces.Param{{Name: "x", Kind: spaces.KindFloat, Max: 1}}, Metrics: []study.Metric{
+		{Name: "loss", Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize}, {Name: "size", Rule: parser.Rule{Metric: "size"}, Max: &most}}}
+	st := &study.State{}
+	events := []study.Event{study.Created{ID: "id", Config: c}}
+	for n := 1; n <= 2; n++ {
+		x := spaces.Values{{Name: "x", Value: spaces.Float(float64(n) / 2)}}
+		events = append(events, study.Proposed{Trial: n, Told: n - 1, Values: x},
+			study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": float64(n), "size": 9}})
+	}
+	for _, e := range events {
+		if err := st.Apply(study.Record{Event: e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if best := bestAt(st, &study.Closed{Doubtful: []int{1}}); best.Number != 2 || st.Best().Number != 1 {
+		t.Errorf("the best is trial %d, and at the end %d", st.Best().Number, best.Number)
+	}
+}

@@ -190,7 +190,7 @@ func (s *Study) recommend(end *study.Closed, wait func(<-chan asked) asked) {
 		return
 	}
 	end.Doubtful = a.Doubtful
-	if best := s.state.BestAt(end); a.Holds != nil {
+	if best := bestAt(s.state, end); a.Holds != nil {
 		p := a.Holds[best.Number]
 		end.Holds = &p
 	}
@@ -201,6 +201,16 @@ func (s *Study) recommend(end *study.Closed, wait func(<-chan asked) asked) {
 	if a.Over > 0 {
 		end.Recommended.Gain = &study.Gain{Over: a.Over, By: a.Gain, SD: a.GainSD}
 	}
+}
+
+// bestAt is what the best trial is once the study has ended so.
+func bestAt(s *study.State, end *study.Closed) *study.Trial {
+	then := *s
+	then.Closed = end
+	if best := then.Best(); best == nil || !then.Doubtful(best) || len(best.Confirms) > 1 {
+		return best
+	}
+	return then.Ranked()[0]
 }
 
 // awaitBest waits for the optimizer's choice. A stop is heeded meanwhile.

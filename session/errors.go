@@ -46,16 +46,11 @@ type SetupError struct {
 
 func (e *SetupError) Error() string { return "setup failed: " + e.Failure.Text }
 
-// A GuardError says that the failure guard stopped the study.
+// A GuardError says that the failure guard stopped the study. It is an ErrNoSuccess.
 type GuardError struct {
-	Detail string
-	Trial  int // one of those that failed
+	noSuccess
+	Trial int // one of those that failed
 }
-
-func (e *GuardError) Error() string { return e.Detail }
-
-// Unwrap makes a GuardError an ErrNoSuccess.
-func (e *GuardError) Unwrap() error { return ErrNoSuccess }
 
 // An UnsafeError says that a safety limit was broken, or that its constant is disproved.
 type UnsafeError struct{ error }

@@ -113,7 +113,7 @@ func TestKeepLastFailure(t *testing.T) {
 		}})
 		err := s.Run(t.Context(), nil)
 		var guard *session.GuardError
-		if !errors.As(err, &guard) || guard.Trial < 9 {
+		if !errors.As(err, &guard) || guard.Trial < 9 || !errors.Is(err, session.ErrNoSuccess) || !strings.Contains(err.Error(), "failed") {
 			t.Fatal(err)
 		}
 		if err := s.Close(); err != nil {

@@ -167,7 +167,7 @@ func (l *loop) stopAt(step Stop) {
 func (l *loop) timer() <-chan time.Time {
 	c, spent := &l.study.state.Config, l.study.elapsed()
 	var next time.Duration
-	for _, limit := range []time.Duration{time.Duration(c.Budget.Time), c.LastCall()} {
+	for _, limit := range []time.Duration{time.Duration(c.Budget.Time), time.Duration(c.Budget.TimeHard - c.Run.Grace)} {
 		if left := limit - spent; left > 0 {
 			next = min(left, cmp.Or(next, max(time.Second, c.Budget.Limit()/100)))
 		}

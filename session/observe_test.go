@@ -155,7 +155,6 @@ func TestErrorsSayWhatHappened(t *testing.T) {
 		is   error
 	}{
 		{&session.SetupError{Failure: study.Failure{Text: "exit code 3"}}, "setup failed: exit code 3", nil},
-		{&session.GuardError{Detail: "5 trials failed in a row"}, "5 trials failed in a row", session.ErrNoSuccess},
 		{&session.UnsavedError{Err: disk}, fmt.Sprint(disk), syscall.ENOSPC},
 		{&session.UnsavedError{Err: disk, Finished: make([]study.Finished, 1)}, fmt.Sprint(disk, "; 1 result is not saved"), syscall.ENOSPC},
 		{&session.UnsavedError{Err: disk, Finished: make([]study.Finished, 3)}, fmt.Sprint(disk, "; 3 results are not saved"), syscall.ENOSPC},

@@ -50,7 +50,7 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) (err error) {
 	case c == nil:
 		return ErrStopped
 	case c.Why == study.EndGuard:
-		e := &GuardError{Detail: c.Detail}
+		e := &GuardError{noSuccess: noSuccess(c.Detail)}
 		if n := len(s.state.Order); n > 0 { // always, unless somebody has edited the journal
 			e.Trial = s.state.Order[n-1]
 		}

@@ -39,7 +39,7 @@ func (s *State) Ending(elapsed time.Duration) *Closed {
 		return &Closed{Why: endTime, Detail: detail + left}
 	case s.Config.Overdue(elapsed) != nil:
 		return s.Config.Overdue(elapsed)
-	case b.TimeHard > 0 && elapsed >= s.Config.LastCall()-s.confirmTime():
+	case b.TimeHard > 0 && elapsed >= s.Config.lastCall()-s.confirmTime():
 		return &Closed{Why: endTime, Detail: fmt.Sprintf("what is left of %v is for the runs that confirm the best", b.TimeHard)}
 	}
 	return cmp.Or(s.impatient(), guard)
@@ -64,15 +64,15 @@ func (s *State) spent() bool {
 	return s.Config.Budget.Trials > 0 && len(s.Order) >= s.Config.Budget.Trials
 }
 
-// LastCall is when what runs is asked to end, so that nothing runs when the hard limit of time
+// lastCall is when what runs is asked to end, so that nothing runs when the hard limit of time
 // is over.
-func (c *Config) LastCall() time.Duration {
+func (c *Config) lastCall() time.Duration {
 	return time.Duration(c.Budget.TimeHard) - time.Duration(c.Run.Grace)
 }
 
 // Overdue ends a study, and all that runs of it, after the last call; before, it is nil.
 func (c *Config) Overdue(elapsed time.Duration) *Closed {
-	if c.Budget.TimeHard == 0 || elapsed < c.LastCall() {
+	if c.Budget.TimeHard == 0 || elapsed < c.lastCall() {
 		return nil
 	}
 	return &Closed{Why: endTime, Detail: fmt.Sprintf("time_hard, %v, is over", c.Budget.TimeHard)}

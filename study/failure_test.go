@@ -2,7 +2,6 @@ package study_test
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -19,24 +18,6 @@ func fail(t *testing.T, st *study.State, f *study.Failure) *study.Trial {
 	apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: optimizer.OriginInitial, Values: values(0.5, 3)})
 	apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Failed, Failure: f})
 	return st.Trials[n-1]
-}
-
-// Reasons are counted, the most frequent first; a trial that has none is one of them.
-func TestFailures(t *testing.T) {
-	st := begun(t, config())
-	exit, told := &study.Failure{Kind: study.FailExit, Code: 1, Text: "exit code 1"}, &study.Failure{Kind: study.FailTold, Text: "told"}
-	for _, f := range []*study.Failure{told, exit, nil, exit, told, exit} {
-		fail(t, st, f)
-	}
-	want := []study.Failures{{Reason: "exit code 1", Trials: []int{3, 5, 7}}, {Reason: "told", Trials: []int{2, 6}}, {Reason: "", Trials: []int{4}}}
-	if got := st.Failures(); !reflect.DeepEqual(got, want) {
-		t.Errorf("failures %+v, want %+v", got, want)
-	}
-	apply(t, st, study.Excluded{Trial: 2}) // it counts no more
-	want[1], want[2] = want[2], study.Failures{Reason: "told", Trials: []int{6}}
-	if got := st.Failures(); !reflect.DeepEqual(got, want) {
-		t.Errorf("without trial 2: failures %+v, want %+v", got, want)
-	}
 }
 
 // The guard ends a study as soon as as many trials as it says have failed, a time

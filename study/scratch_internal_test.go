@@ -68,14 +68,11 @@ func look(s *State) {
 	s.Confirmations()
 	s.Unconfirmed()
 	s.Remarks()
-	s.Failures()
 	s.Mended(nil)
 	s.Hypervolumes()
 	s.Preferred(Preference{})
 	s.Query(len(s.Trials) + 1)
-	if end := s.Ending(0); end != nil {
-		s.BestAt(end)
-	}
+	s.Ending(0)
 	for _, t := range s.Trials {
 		s.Knew(t)
 		s.StandingOf(t)

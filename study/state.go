@@ -194,16 +194,6 @@ func (s *State) newcomer() (once *Trial) {
 // Incumbent returns the trial with the best value, as Best does without confirmations.
 func (s *State) Incumbent() *Trial { return s.best }
 
-// BestAt is what the best trial is once the study has ended so.
-func (s *State) BestAt(end *Closed) *Trial {
-	then := *s
-	then.Closed = end
-	if best := then.Best(); best == nil || !then.Doubtful(best) || len(best.Confirms) > 1 {
-		return best
-	}
-	return then.Ranked()[0]
-}
-
 // Count returns how many trials ended in the given way.
 func (s *State) Count(status optimizer.Status) int { return s.counts[status] }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -195,25 +194,3 @@ func (f *Failure) String() string {
 
 // alike reports whether both failures have the same cause as far as lbotune can tell.
 func (f *Failure) alike(g *Failure) bool { return f.Kind == g.Kind && f.Code == g.Code }
-
-// Failures are trials that failed for one reason.
-type Failures struct {
-	Reason string `json:"reason"`
-	Trials []int  `json:"trials"`
-}
-
-// Failures lists why trials that count failed, the most frequent reason first.
-func (s *State) Failures() []Failures {
-	out, at := []Failures{}, map[string]int{}
-	for _, t := range s.those(func(t *Trial) bool { return t.Status == optimizer.Failed && t.Teaches() }) {
-		reason := t.Failure.String()
-		i, known := at[reason]
-		if !known {
-			i, at[reason] = len(out), len(out)
-			out = append(out, Failures{Reason: reason})
-		}
-		out[i].Trials = append(out[i].Trials, t.Number)
-	}
-	slices.SortStableFunc(out, func(a, b Failures) int { return len(b.Trials) - len(a.Trials) })
-	return out
-}

@@ -140,7 +140,7 @@ func (c *check) words() {
 	} {
 		c.when(!(n.found >= 0), "", fmt.Sprintf("found %v; want at least 0", n.found), strings.Split(n.key, ".")...)
 	}
-	if b := cfg.Budget; b.TimeHard > 0 && (cfg.LastCall() <= 0 || b.TimeHard < b.Time) {
+	if b := cfg.Budget; b.TimeHard > 0 && (cfg.lastCall() <= 0 || b.TimeHard < b.Time) {
 		c.at("give it more, or a shorter grace in [run]", fmt.Sprintf("found %v; want more than run.grace, %v, the time to end what runs, and at least time", b.TimeHard, cfg.Run.Grace),
 			"budget", "time_hard")
 	}

@@ -239,16 +239,16 @@ func figuresOf(t *testing.T, st *study.State) (map[string]figure, bool) {
 	var summary summaryJSON
 	check(json.Unmarshal(statusJSON.Bytes(), &summary))
 	var times struct {
-		Elapsed    float64          `json:"elapsed"`
-		Unfinished []int            `json:"unfinished"`
-		Failures   []study.Failures `json:"failures"`
-		Excluded   int              `json:"excluded"`
-		Outside    int              `json:"outside"`
+		Elapsed    float64           `json:"elapsed"`
+		Unfinished []int             `json:"unfinished"`
+		Failures   []report.Failures `json:"failures"`
+		Excluded   int               `json:"excluded"`
+		Outside    int               `json:"outside"`
 	}
 	check(json.Unmarshal(statusJSON.Bytes(), &times))
 	var shown struct {
 		Best     int
-		Failures []study.Failures
+		Failures []report.Failures
 		Model    *struct{ Lipschitz *optimizer.LipschitzNote }
 	}
 	check(json.Unmarshal(reportJSON.Bytes(), &shown))
@@ -323,8 +323,8 @@ func figuresOf(t *testing.T, st *study.State) (map[string]figure, bool) {
 	at("failed")["JSON"], at("pruned")["JSON"], at("infeasible")["JSON"] = fmt.Sprint(summary.Failed), fmt.Sprint(summary.Pruned), fmt.Sprint(summary.Infeasible)
 	at("unfinished")["JSON"] = fmt.Sprint(len(times.Unfinished))
 	at("excluded")["JSON"], at("out of range")["JSON"] = fmt.Sprint(times.Excluded), fmt.Sprint(times.Outside)
-	reasons := func(list []study.Failures) string {
-		return fmt.Sprint(len(slices.Concat(lists.Map(list, func(f study.Failures) []int { return f.Trials })...)))
+	reasons := func(list []report.Failures) string {
+		return fmt.Sprint(len(slices.Concat(lists.Map(list, func(f report.Failures) []int { return f.Trials })...)))
 	}
 	at("failed")["JSON's reasons"], at("failed")["report's reasons"], at("failed")["status's reasons"] = reasons(times.Failures), reasons(shown.Failures), "0"
 	at("failed").find("status's reasons", status.String(), `(?m)^ +(\d+) failed: exit code 1$`)

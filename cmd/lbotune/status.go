@@ -24,12 +24,12 @@ import (
 
 type statusJSON struct {
 	summaryJSON
-	Running    bool             `json:"running"`
-	Elapsed    float64          `json:"elapsed"`        // seconds; of a running study until now
-	Left       float64          `json:"left,omitempty"` // seconds, estimated
-	Attempts   []attemptJSON    `json:"attempts"`       // that run
-	Failures   []study.Failures `json:"failures"`
-	Unfinished []int            `json:"unfinished"`
+	Running    bool              `json:"running"`
+	Elapsed    float64           `json:"elapsed"`        // seconds; of a running study until now
+	Left       float64           `json:"left,omitempty"` // seconds, estimated
+	Attempts   []attemptJSON     `json:"attempts"`       // that run
+	Failures   []report.Failures `json:"failures"`
+	Unfinished []int             `json:"unfinished"`
 	// Hypervolumes are, of several objectives, those after each trial that finished.
 	Hypervolumes report.Numbers `json:"hypervolumes,omitempty"`
 	Sessions     int            `json:"sessions"`
@@ -75,7 +75,7 @@ func printStatus(g *global, st *study.State, l layout.Study, held bool) error {
 			volumes = st.Hypervolumes()
 		}
 		f := report.FiguresOf(st, held)
-		return printJSON(g.out, statusJSON{newSummaryJSON(st, l, f), held, f.Elapsed.Seconds(), f.Left.Seconds(), attemptsUnderWay(st, l, held, len(st.Trials)), st.Failures(),
+		return printJSON(g.out, statusJSON{newSummaryJSON(st, l, f), held, f.Elapsed.Seconds(), f.Left.Seconds(), attemptsUnderWay(st, l, held, len(st.Trials)), report.FailuresOf(st),
 			f.Unfinished, volumes, st.Sessions, st.Began, st.Updated, lists.Map(st.Notes, report.Note)})
 	}
 	return g.print("%s", statusText(st, l, held, standingText(st, l, held, len(st.Trials))))
@@ -95,7 +95,7 @@ func statusText(st *study.State, l layout.Study, held bool, standing string) str
 
 // standingText says how far and how good a study is, and which trials run, most at most.
 func standingText(st *study.State, l layout.Study, held bool, most int) string {
-	f, attempts, failures := report.FiguresOf(st, held), attemptsUnderWay(st, l, held, most), st.Failures()
+	f, attempts, failures := report.FiguresOf(st, held), attemptsUnderWay(st, l, held, most), report.FailuresOf(st)
 	s := rows{width: 10}
 	s.add("trials", "%d finished: %d succeeded, %d failed, %d stopped early%s", f.Finished, f.Succeeded, f.Failed, f.Pruned, leftOut(f))
 	s.when(f.Infeasible > 0, "", "%d of the succeeded over a limit", f.Infeasible)

@@ -199,3 +199,28 @@ func Took(d time.Duration) string {
 	}
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
+
+// Failures are trials that failed for one reason.
+type Failures struct {
+	Reason string `json:"reason"`
+	Trials []int  `json:"trials"`
+}
+
+// FailuresOf lists why trials that count failed, the most frequent reason first.
+func FailuresOf(st *study.State) []Failures {
+	out, at := []Failures{}, map[string]int{}
+	for _, t := range st.Trials {
+		if t.Status != optimizer.Failed || !t.Teaches() {
+			continue
+		}
+		reason := t.Failure.String()
+		i, known := at[reason]
+		if !known {
+			i, at[reason] = len(out), len(out)
+			out = append(out, Failures{Reason: reason})
+		}
+		out[i].Trials = append(out[i].Trials, t.Number)
+	}
+	slices.SortStableFunc(out, func(a, b Failures) int { return len(b.Trials) - len(a.Trials) })
+	return out
+}

@@ -2,11 +2,13 @@ package report
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/pruner"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -114,5 +116,26 @@ func TestBoundsOfOtherResults(t *testing.T) {
 				t.Errorf("%s: %v is left; want %v", name, got, want)
 			}
 		})
+	}
+}
+
+// Reasons are counted, the most frequent first; a trial that has none is one of them.
+func TestFailures(t *testing.T) {
+	st := &study.State{}
+	for n, reason := range []string{"told", "exit code 1", "", "exit code 1", "told", "exit code 1"} {
+		trial := &study.Trial{Number: n + 1, Status: optimizer.Failed}
+		if reason != "" {
+			trial.Failure = &study.Failure{Text: reason}
+		}
+		st.Trials = append(st.Trials, trial)
+	}
+	want := []Failures{{Reason: "exit code 1", Trials: []int{2, 4, 6}}, {Reason: "told", Trials: []int{1, 5}}, {Trials: []int{3}}}
+	if got := FailuresOf(st); !reflect.DeepEqual(got, want) {
+		t.Errorf("failures %+v, want %+v", got, want)
+	}
+	st.Trials[0].Excluded = true // it counts no more
+	want[1], want[2] = want[2], Failures{Reason: "told", Trials: []int{5}}
+	if got := FailuresOf(st); !reflect.DeepEqual(got, want) {
+		t.Errorf("without trial 1: failures %+v, want %+v", got, want)
 	}
 }

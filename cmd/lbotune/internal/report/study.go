@@ -56,7 +56,7 @@ type Study struct {
 	Params       []spaces.Param `json:"params"`
 	Metrics      []string       `json:"metrics"`
 	Trials       []*Trial       `json:"trials"`
-	Failures     []Failures     `json:"failures,omitempty"`
+	Failures     []failures     `json:"failures,omitempty"`
 	// Model is what the optimizer believes; nil where it has no model, for a reason.
 	Model   *Model   `json:"model,omitempty"`
 	NoModel string   `json:"no_model,omitempty"`
@@ -154,20 +154,20 @@ func (t *Trial) class() string {
 	return "d"
 }
 
-// Failures are trials that failed for one reason.
-type Failures struct {
-	study.Failures
+// failures are those of one reason with an output.
+type failures struct {
+	Failures
 	Output string `json:"output,omitempty"` // the end of what the last of them printed
 }
 
 // Last is the trial that failed last.
-func (f Failures) Last() int { return f.Trials[len(f.Trials)-1] }
+func (f failures) Last() int { return f.Trials[len(f.Trials)-1] }
 
 // mostReasons are how many reasons of failures are shown.
 const mostReasons = 20
 
 // Reasons are the most frequent failures, and MoreReasons says of how many.
-func (s *Study) Reasons() []Failures { return s.Failures[:min(len(s.Failures), mostReasons)] }
+func (s *Study) Reasons() []failures { return s.Failures[:min(len(s.Failures), mostReasons)] }
 
 // MoreReasons is empty if Reasons has them all.
 func (s *Study) MoreReasons() string {
@@ -220,8 +220,8 @@ func after(src Source, older *Study) *Study {
 			s.Trials[t.Number-1].best = true
 		}
 	}
-	for i, f := range st.Failures() {
-		group := Failures{Failures: f}
+	for i, f := range FailuresOf(st) {
+		group := failures{Failures: f}
 		if src.Output != nil && i < mostReasons && older == nil {
 			group.Output = src.Output(st.Trials[group.Last()-1])
 		}
