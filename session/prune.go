@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/study"
 )
 
 // rewatch makes a pruner that knows what was kept.
 func (s *Study) rewatch() (err error) {
-	s.pruner, err = s.state.Config.Pruner()
+	s.pruner, err = pruner.For(s.state.Config.Prune, s.state.Config.Objective().Direction == study.Minimize)
 	s.watch(s.state.Watched, true)
 	return err
 }
@@ -22,13 +23,13 @@ func (s *Study) watchOn() { s.watch(s.state.Watched[s.watched:], false) }
 
 // watchAgain tells the pruner what was kept of a trial that counts again.
 func (s *Study) watchAgain(trial int) {
-	s.watch(slices.DeleteFunc(slices.Clone(s.state.Watched), func(w study.Watched) bool {
+	s.watch(slices.DeleteFunc(slices.Clone(s.state.Watched), func(w pruner.Call) bool {
 		return w.Reading.Trial != trial && w.Finish != trial && w.Forget != trial
 	}), true)
 }
 
 // watch tells the pruner, if there is one, of some calls, after which it knows all that there are.
-func (s *Study) watch(calls []study.Watched, readings bool) {
+func (s *Study) watch(calls []pruner.Call, readings bool) {
 	if s.pruner == nil {
 		return
 	}

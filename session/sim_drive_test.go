@@ -372,7 +372,7 @@ func (s *simulation) verdict(st *study.State, trial int, c *simCourse, next simR
 	after := *c
 	after.readings = append(slices.Clone(c.readings), next)
 	before, now := c.judged(config), after.judged(config)
-	p, err := config.Pruner()
+	p, err := pruner.For(config.Prune, config.Objective().Direction == study.Minimize)
 	if err != nil {
 		s.fault("%v", err)
 		return nil

@@ -204,24 +204,6 @@ type Sources struct {
 // Prunes reports whether running attempts are stopped for their readings.
 func (c *Config) Prunes() bool { return c.Prune != nil && c.Resource() == "" }
 
-// Pruner makes the pruner that the config asks for, nil if none.
-func (c *Config) Pruner() (*pruner.Pruner, error) {
-	if !c.Prunes() {
-		return nil, nil
-	}
-	s, direction := *c.Prune, c.Objective().Direction
-	s.Negated = direction == Minimize
-	if s.Threshold != nil {
-		threshold := direction.Maximized(*s.Threshold)
-		s.Threshold = &threshold
-	}
-	p, err := pruner.New(s)
-	if err != nil {
-		return nil, fmt.Errorf("prune: %w", err)
-	}
-	return p, nil
-}
-
 // Resource names the parameter that is the training budget, if there is one.
 func (c *Config) Resource() string {
 	if c.Prune == nil || c.Prune.Method != pruner.ASHA {

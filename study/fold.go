@@ -109,12 +109,12 @@ func (s *State) apply(r Record) error {
 	case Readings:
 		t.Seen = true
 		for _, r := range e.Readings {
-			s.watch(Watched{Reading: s.Maximized(t.Number, r)})
+			s.watch(pruner.Call{Reading: s.Maximized(t.Number, r)})
 		}
 	case Cut:
 		t.Cut, t.Seen = &e, true
 		if e.Metric == "" { // its Readings follow, but for a power cut
-			s.watch(Watched{Reading: s.Maximized(t.Number, e.Reading)})
+			s.watch(pruner.Call{Reading: s.Maximized(t.Number, e.Reading)})
 		}
 	case Ended:
 		s.ended(t, e, r.At)
@@ -124,12 +124,12 @@ func (s *State) apply(r Record) error {
 		return s.confirmed(t, e, r.At)
 	case Excluded:
 		t.Excluded, t.taken = true, int32(len(s.Trials))
-		s.watch(Watched{Forget: t.Number, excluded: true})
+		s.watch(pruner.Call{Forget: t.Number, Excluded: true})
 		s.unsay()
 		s.findBest()
 	case Included:
 		t.Excluded = false
-		s.Watched = slices.DeleteFunc(s.Watched, func(w Watched) bool { return w.excluded && w.Forget == t.Number })
+		s.Watched = slices.DeleteFunc(s.Watched, func(w pruner.Call) bool { return w.Excluded && w.Forget == t.Number })
 		s.unsay()
 		s.findBest()
 	case Rerun:
@@ -205,7 +205,7 @@ func (s *State) configChanged(e ConfigChanged) error {
 			t.Outside = err != nil
 		}
 		if s.noBar(t) {
-			s.watch(Watched{Forget: t.Number})
+			s.watch(pruner.Call{Forget: t.Number})
 		}
 	}
 	for k, e := range s.Earlier {
@@ -274,7 +274,7 @@ func (s *State) ended(t *Trial, e Ended, at time.Time) {
 		t.Retries++
 	}
 	if e.Metrics == nil && len(t.Repeats) == 0 && s.Config.Prunes() {
-		s.watch(Watched{Forget: t.Number}) // the first run, which is watched, begins from the start
+		s.watch(pruner.Call{Forget: t.Number}) // the first run, which is watched, begins from the start
 	}
 }
 
@@ -308,9 +308,9 @@ func (s *State) finished(t *Trial, e Finished, at time.Time) error {
 	}
 	t.Value, t.Metrics = value, e.Metrics.Reported()
 	if t.Status == optimizer.Failed || s.noBar(t) {
-		s.watch(Watched{Forget: t.Number})
+		s.watch(pruner.Call{Forget: t.Number})
 	} else {
-		s.watch(Watched{Finish: t.Number, Reading: pruner.Reading{Value: s.worth(value)}})
+		s.watch(pruner.Call{Finish: t.Number, Reading: pruner.Reading{Value: s.worth(value)}})
 	}
 	s.Order = append(s.Order, t.Number)
 	s.counts[t.Status]++

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -198,47 +197,4 @@ func (s *State) reached(t *Trial) bool {
 		}
 	}
 	return goals
-}
-
-// Preference chooses one trial of a front: bounds that it must keep, and weights of
-// objectives by their names.
-type Preference struct {
-	Bounds  []Limit
-	Weights map[string]float64
-}
-
-// Preferred returns the trial of the front that keeps the bounds and has the largest
-// weighted sum of the objectives, each from 0 for the worst of the front to 1 for its
-// best; nil if none keeps them. Without weights the first objective alone counts. Of what was run
-// again its means do.
-func (s *State) Preferred(p Preference) *Trial {
-	front, objectives := s.Front(), s.Config.Objectives()
-	values := make(map[*Trial][]float64, len(front))
-	low, high := slices.Repeat([]float64{math.Inf(1)}, len(objectives)), slices.Repeat([]float64{math.Inf(-1)}, len(objectives))
-	for _, t := range front {
-		values[t] = s.Config.maximized(s.Means(t))
-		for j, v := range values[t] {
-			low[j], high[j] = math.Min(low[j], v), math.Max(high[j], v)
-		}
-	}
-	worth := func(t *Trial) float64 {
-		sum := 0.0
-		for j, o := range objectives {
-			weight := p.Weights[o.Name]
-			if len(p.Weights) == 0 && j == 0 {
-				weight = 1
-			}
-			if high[j] > low[j] {
-				sum += weight * (values[t][j] - low[j]) / (high[j] - low[j])
-			}
-		}
-		return sum
-	}
-	kept := slices.DeleteFunc(front, func(t *Trial) bool {
-		return slices.ContainsFunc(p.Bounds, func(l Limit) bool { return !(l.Over(s.Means(t)) <= 0) })
-	})
-	if len(kept) == 0 {
-		return nil
-	}
-	return slices.MaxFunc(kept, func(a, b *Trial) int { return cmp.Compare(worth(a), worth(b)) })
 }

@@ -1,7 +1,6 @@
 package study_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -174,47 +173,6 @@ func TestHypervolumesAboveTheWorst(t *testing.T) {
 	}
 }
 
-// A preference chooses by bounds, then by weights, then by the first objective.
-func TestPreferred(t *testing.T) {
-	st := two(t, func(*study.Config) {})
-	tryTwo(t, st, 1, 1, 1)
-	tryTwo(t, st, 2, 8, 1)
-	tryTwo(t, st, 6, 9, 1)
-	tryTwo(t, st, 9, 10, 1)
-	for want, p := range map[int]study.Preference{
-		1: {},
-		4: {Weights: map[string]float64{"gain": 1}},
-		2: {Weights: map[string]float64{"gain": 1, "loss": 1}},
-		3: {Weights: map[string]float64{"gain": 1}, Bounds: []study.Limit{{Metric: "loss", At: 6}}},
-	} {
-		t.Run(fmt.Sprint(want), func(t *testing.T) {
-			if got := st.Preferred(p); got == nil || got.Number != want {
-				t.Errorf("%+v prefers %v, want trial %d", p, got, want)
-			}
-		})
-	}
-	if got := st.Preferred(study.Preference{Bounds: []study.Limit{{Metric: "gain", At: 11, Least: true}}}); got != nil {
-		t.Errorf("nothing keeps the bound, but trial %d is preferred", got.Number)
-	}
-}
-
-// What was run again is preferred by its means.
-func TestPreferredByMeans(t *testing.T) {
-	st := two(t, func(c *study.Config) { c.Run.Confirm = 2 })
-	tryTwo(t, st, 1, 1, 1)
-	tryTwo(t, st, 2, 8, 1)
-	for range 2 {
-		apply(t, st, study.Confirmed{Trial: 1, Attempt: st.Trials[0].NextAttempt(), Metrics: study.Metrics{"loss": 5, "gain": 1, "size": 1}})
-	}
-	for name, p := range map[string]study.Preference{"weights": {}, "bounds": {Weights: map[string]float64{"loss": 1}, Bounds: []study.Limit{{Metric: "loss", At: 3}}}} {
-		t.Run(name, func(t *testing.T) {
-			if got := st.Preferred(p); got == nil || got.Number != 2 {
-				t.Errorf("by its %s %v is preferred, and the mean of trial 1 is 5", name, got)
-			}
-		})
-	}
-}
-
 // A trial that dominates all others by its first run, and whose means break the limit, leaves the
 // front to those that it dominated, which are run again in turn.
 func TestFrontAfterConfirmation(t *testing.T) {
@@ -245,8 +203,7 @@ func TestFrontAfterConfirmation(t *testing.T) {
 	}
 }
 
-// Of three objectives: a tie in the first leaves the trial that stands for the front, what
-// does not differ on it weighs nothing, others count by their range on it, a failure between
+// Of three objectives: a tie in the first leaves the trial that stands for the front, a failure between
 // two trials changes nothing, and the first objective needs no goal.
 func TestThreeObjectives(t *testing.T) {
 	st := two(t, func(c *study.Config) {
@@ -259,13 +216,6 @@ func TestThreeObjectives(t *testing.T) {
 	tryTwo(t, st, 5, 60, 9)
 	if st.Best().Number != 1 || !slices.Equal(frontOf(st), []int{1, 3}) {
 		t.Errorf("the best is trial %d, the front %v", st.Best().Number, frontOf(st))
-	}
-	weights := func(w map[string]float64) int { return st.Preferred(study.Preference{Weights: w}).Number }
-	if n := weights(map[string]float64{"loss": 1, "gain": 1}); n != 3 {
-		t.Errorf("with the same loss, trial %d has the best gain", n)
-	}
-	if n := weights(map[string]float64{"gain": 1, "size": 1.5}); n != 1 {
-		t.Errorf("by their ranges on the front, trial %d is the best in gain and, above it, size", n)
 	}
 	if e := st.Ending(0); e != nil {
 		t.Errorf("ended by %+v", e)

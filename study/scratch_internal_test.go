@@ -70,7 +70,6 @@ func look(s *State) {
 	s.Remarks()
 	s.Mended(nil)
 	s.Hypervolumes()
-	s.Preferred(Preference{})
 	s.Query(len(s.Trials) + 1)
 	s.Ending(0)
 	for _, t := range s.Trials {

@@ -47,7 +47,7 @@ type State struct {
 	// which nothing follows then; empty if none do.
 	Refuted string
 	// Watched is what the pruner must know, if there is one.
-	Watched []Watched
+	Watched []pruner.Call
 
 	rungs      [][]*Trial      // those with a result on each, with a resource
 	ran        *configurations // that trials were proposed with
@@ -271,17 +271,8 @@ func (s *State) Update(r Record) Update {
 	return u
 }
 
-// Watched is one call to the pruner: a reading that must be kept, or a trial
-// whose readings stay or go. A pruner that is given them in order goes on as
-// the one that made the decisions.
-type Watched struct {
-	Reading        pruner.Reading // with Finish the trial's value alone
-	Finish, Forget int            // numbers of trials, 0 for none
-	excluded       bool           // Forget is for an exclusion, which may be taken back
-}
-
 // watch keeps what the pruner has to know of an event.
-func (s *State) watch(w Watched) {
+func (s *State) watch(w pruner.Call) {
 	if s.Config.Prunes() {
 		s.Watched = append(s.Watched, w)
 	}

@@ -178,7 +178,7 @@ func (c *check) parts() {
 			c.at("", err.Error())
 		}
 	}
-	if _, err := cfg.Pruner(); err != nil {
+	if _, err := pruner.For(cfg.Prune, cfg.Objective().Direction == Minimize); err != nil {
 		c.at("", err.Error())
 	}
 	limited := func(name string) bool {

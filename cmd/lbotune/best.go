@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -62,66 +60,6 @@ With --goal VALUE the exit code tells a script whether the best is as good as VA
 		}
 		return &marked{fmt.Errorf("the best %s is %s, and the goal %s", objective.Name, exact(value), exact(*goal)), errMissed}
 	})
-}
-
-// preferred prints the trial of the front that a person prefers.
-func preferred(g *global, st *study.State, l layout.Study, words []string) error {
-	p, err := preferenceOf(&st.Config, words)
-	if err != nil {
-		return err
-	}
-	t := st.Preferred(p)
-	switch {
-	case st.Best() == nil:
-		return session.Judge(st)
-	case t == nil:
-		return &marked{fmt.Errorf("no trial of the front keeps %s", strings.Join(unkept(st, p), " and ")), session.ErrNoSuccess}
-	case g.json:
-		return printJSON(g.out, newTrialJSON(st, l, t))
-	}
-	f := report.FiguresOf(st, false)
-	f.Prefer(st, t)
-	return describeBest(g, st, l, f)
-}
-
-// unkept are the bounds that no trial of the front keeps, or all of them if each is kept by some.
-func unkept(st *study.State, p study.Preference) (words []string) {
-	all := p.Bounds
-	impossible := func(l study.Limit) bool { return st.Preferred(study.Preference{Bounds: []study.Limit{l}}) == nil }
-	if slices.ContainsFunc(all, impossible) {
-		all = slices.DeleteFunc(all, func(l study.Limit) bool { return !impossible(l) })
-	}
-	return lists.Map(all, func(l study.Limit) string { return l.Metric + either(l.Least, ">=", "<=") + exact(l.At) })
-}
-
-// preferenceOf reads NAME=WEIGHT, NAME<=BOUND and NAME>=BOUND.
-func preferenceOf(c *study.Config, words []string) (study.Preference, error) {
-	p := study.Preference{Weights: map[string]float64{}}
-	if !c.Several() {
-		return p, usagef("--prefer chooses from a front, and the study has one objective")
-	}
-	names := lists.Map(c.Objectives(), func(o study.Metric) string { return o.Name })
-	for _, word := range words {
-		at := strings.LastIndexByte(word, '=')
-		if at < 1 {
-			return p, usagef("--prefer: found %q; want an objective with a weight or a bound: %[2]s=1, %[2]s<=20 or %[2]s>=20", word, names[0])
-		}
-		x, ok := parser.ParseNumber(word[at+1:])
-		name, op := strings.TrimRight(word[:at], "<>"), word[at-1]
-		if !slices.Contains(names, name) {
-			return p, hinted(usagef("--prefer: there is no objective %q", name), meant(name, names, "", "objectives are "+strings.Join(names, ", ")))
-		}
-		bound := op == '<' || op == '>'
-		if !ok || math.IsNaN(x) || !bound && (x < 0 || math.IsInf(x, 0)) {
-			return p, usagef("--prefer: found %q; want a number, and for a weight a finite one, none below 0", word[at+1:])
-		}
-		if bound {
-			p.Bounds = append(p.Bounds, study.Limit{Metric: name, At: x, Least: op == '>'})
-		} else {
-			p.Weights[name] = x
-		}
-	}
-	return p, nil
 }
 
 // summaryJSON is what run and best print with --json.

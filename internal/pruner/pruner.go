@@ -95,6 +95,33 @@ func New(s Settings) (*Pruner, error) {
 	return p, nil
 }
 
+// For is New for an objective that is minimized, or not, with a threshold as people write it; nil where
+// trials are not stopped for their readings.
+func For(s *Settings, minimized bool) (*Pruner, error) {
+	if s == nil || s.Method == ASHA && s.Resource != "" {
+		return nil, nil
+	}
+	turned := *s
+	if turned.Negated = minimized; minimized && s.Threshold != nil {
+		threshold := 0 - *s.Threshold
+		turned.Threshold = &threshold
+	}
+	p, err := New(turned)
+	if err != nil {
+		return nil, fmt.Errorf("prune: %w", err)
+	}
+	return p, nil
+}
+
+// Call is one call to a Pruner: a reading that must be kept, or a trial
+// whose readings stay or go. One that is given them in order goes on as
+// the one that made the decisions.
+type Call struct {
+	Reading        Reading // with Finish the trial's value alone
+	Finish, Forget int     // numbers of trials, 0 for none
+	Excluded       bool    // Forget is for an exclusion, which may be taken back
+}
+
 // Read takes a new reading of a running trial.
 func (p *Pruner) Read(r Reading) Decision {
 	d := p.rule.read(cleaned(r), true)
