@@ -125,8 +125,8 @@ func (c *Config) templates() []template {
 	return out
 }
 
-// Checkpoints reports whether trials have a directory for checkpoints.
-func (c *Config) Checkpoints() bool {
+// checkpoints reports whether trials have a directory for checkpoints.
+func (c *Config) checkpoints() bool {
 	return c.Resource() != "" || slices.ContainsFunc(c.templates(), func(t template) bool { return strings.Contains(t.text, "{checkpoint_dir}") })
 }
 

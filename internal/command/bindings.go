@@ -18,8 +18,10 @@ type Bindings struct {
 	Trial   int
 	Attempt int
 	Slot    int
-	// TrialDir is the attempt's directory, CheckpointDir one that its seed's attempts share.
+	// TrialDir is the attempt's directory, CheckpointDir one that its seed's attempts share, if
+	// Checkpoints says that there is one.
 	TrialDir, CheckpointDir string
+	Checkpoints             bool
 	ParamsFile              string
 
 	// Params are the parameters, nil before the first trial; Values those that are active.
