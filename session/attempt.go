@@ -10,6 +10,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 )
@@ -87,7 +88,10 @@ func (a *attempt) outcomeOf(ctx context.Context, resumed bool) (o outcome) {
 			o = outcome{err: panicked(a.id.String(), p)}
 		}
 	}()
-	if o = a.run(ctx, resumed); o.failure != nil && o.byOthers { // a stop may follow, of which this is a part
+	if o = a.run(ctx, resumed); o.failure != nil {
+		o.failure.Text = secrets.Of(a.config.Run.SecretEnv).Hide(o.failure.Text)
+	}
+	if o.failure != nil && o.byOthers { // a stop may follow, of which this is a part
 		select {
 		case <-ctx.Done():
 		case <-time.After(stopPatience):

@@ -11,7 +11,6 @@ import (
 
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/journal"
-	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -56,9 +55,6 @@ func (a *attempt) outcome(exit runner.Exit, err error, began time.Time, f *follo
 		}
 		o.byOthers = a.endedByOthers(exit)
 		o.seconds = journal.Seconds(exit.Ended.Sub(exit.Started))
-		if o.failure != nil {
-			o.failure.Text = secrets.Of(a.config.Run.SecretEnv).Hide(o.failure.Text)
-		}
 		o.leftovers = describeLeftovers(exit.Leftovers, len(a.config.Run.SecretEnv) > 0)
 		return o
 	case errors.Is(err, runner.ErrOutdated):

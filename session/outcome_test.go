@@ -1,6 +1,9 @@
 package session_test
 
 import (
+	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/parser"
@@ -41,5 +44,18 @@ func TestWhyThereIsNoValue(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// What the batch system says of an attempt that it did not begin may quote its script's output, and that a secret.
+func TestSecretOfWhatDidNotBegin(t *testing.T) {
+	t.Setenv("THE_TOKEN", "abcdefghijklmnop")
+	cfg, dir := config(), filepath.Join(t.TempDir(), "s")
+	cfg.Budget.Trials, cfg.Run.SecretEnv = 1, []string{"THE_TOKEN"}
+	_, err := finish(t, dir, &cfg, &fakeLauncher{program: func(runner.Job) ending {
+		return ending{err: fmt.Errorf("%w: its job has ended:\nabcdefghijklmnop is refused", runner.ErrNotBegun)}
+	}})
+	if text := strings.Join(lines(t, dir), ""); strings.Contains(text, "abcdefgh") || !strings.HasSuffix(err.Error(), "\n[THE_TOKEN] is refused") {
+		t.Errorf("%v\n%s", err, text)
 	}
 }
