@@ -175,8 +175,8 @@ func remain(group int) bool {
 }
 
 // end waits until all is done, and serves meanwhile what the hooks ask of the study. StopNow
-// kills the hooks that are left.
-func (h *hooks) end(stop <-chan Stop) {
+// kills the hooks that are left. It reports whether the study was asked to stop.
+func (h *hooks) end(stop <-chan Stop) (stopped bool) {
 	look := time.NewTicker(requestLook)
 	defer look.Stop()
 	for {
@@ -187,7 +187,7 @@ func (h *hooks) end(stop <-chan Stop) {
 				look.Stop()
 			}
 		case step, open := <-stop:
-			if !open {
+			if stopped = true; !open {
 				stop = nil
 			}
 			if step == StopNow {
@@ -196,7 +196,7 @@ func (h *hooks) end(stop <-chan Stop) {
 		case <-h.feed.shown: // the last one's, also of what has been served meanwhile
 			h.kill()
 			h.live()
-			return
+			return stopped
 		}
 	}
 }

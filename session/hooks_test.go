@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/inbox"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
@@ -320,5 +321,48 @@ func TestHooksAfterAStoppedRun(t *testing.T) {
 	}
 	if got, err := os.ReadFile(layout.Study(dir).HookLog()); err != nil || string(got) != "1\n" {
 		t.Errorf("the hook was told %q: %v", got, err)
+	}
+}
+
+// What a hook, or somebody else, requests while the last hooks run is part of what Run returns: a study that has more
+// to do goes on, unless it was stopped, and one whose only success is taken out has none.
+func TestRequestsDuringTheLastHooks(t *testing.T) {
+	for name, c := range map[string]struct {
+		request study.Request
+		stop    bool
+		want    error
+		order   int
+	}{
+		"more trials":          {study.Request{Action: study.ActionAdjust, Trials: 3}, false, nil, 3},
+		"more, but stopped":    {study.Request{Action: study.ActionAdjust, Trials: 3}, true, session.ErrStopped, 1},
+		"its success excluded": {study.Request{Action: study.ActionExclude, Trial: 1}, false, session.ErrNoSuccess, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, stop := filepath.Join(t.TempDir(), "s"), make(chan session.Stop, 1)
+			cfg := config()
+			cfg.Dir, cfg.Budget.Trials = filepath.Dir(dir), 1
+			wait := "cd $LBOTUNE_STUDY; mkdir once && { until ls requests/*.json; do sleep 0.01; done; while ls requests/*.json; do sleep 0.01; done; }"
+			cfg.Hooks = &study.Hooks{End: wait, Timeout: study.Duration(time.Hour)}
+			s, err := session.Open(&cfg, session.Options{Dir: dir, Optimizer: newFakeOptimizer,
+				Launcher: &fakeLauncher{program: func(runner.Job) ending { return ending{stdout: "loss=1\n"} }},
+				Observe: func(u study.Update) {
+					if _, ended := u.Record.Event.(study.Closed); !ended || u.Finished > 1 {
+						return
+					}
+					if c.stop {
+						stop <- session.StopAsking
+					}
+					if _, err := inbox.Leave(layout.Study(dir), c.request); err != nil {
+						t.Error(err)
+					}
+				}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.Run(t.Context(), stop)
+			if n := len(s.State().Order); !errors.Is(err, c.want) || n != c.order || s.Close() != nil {
+				t.Errorf("%v after %d trials", err, n)
+			}
+		})
 	}
 }

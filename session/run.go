@@ -28,23 +28,15 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) (err error) {
 	if s.opts.Launcher == nil {
 		return errors.New("nothing runs trials: Options.Launcher is nil")
 	}
-	s.hooks.begin(ctx)
-	defer s.hooks.end(stop)
-	defer func() { <-s.feed.shown }()
-	if err := s.goOn(); err != nil {
-		return err
+	for goesOn := true; goesOn; {
+		s.hooks.begin(ctx)
+		stopped, failed := s.work(ctx, stop)
+		<-s.feed.shown
+		stopped, err = s.hooks.end(stop) || stopped, failed
+		goesOn = err == nil && s.state.Closed == nil && !stopped // what was requested meanwhile gives it more to do
 	}
-	if s.state.Closed == nil {
-		if readsAlong(&s.state.Config) { // the C library is left alone where nobody reads along
-			s.stdbuf = askStdbuf(ctx)
-		}
-		l, err := newLoop(s)
-		if err == nil {
-			err = l.run(ctx, stop)
-		}
-		if err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	switch c := s.state.Closed; {
 	case c == nil:
@@ -57,6 +49,22 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) (err error) {
 		return e
 	}
 	return Judge(s.state)
+}
+
+// work is one turn of Run. It reports whether somebody has stopped it.
+func (s *Study) work(ctx context.Context, stop <-chan Stop) (stopped bool, err error) {
+	if err := s.goOn(); err != nil || s.state.Closed != nil {
+		return false, err
+	}
+	if readsAlong(&s.state.Config) { // the C library is left alone where nobody reads along
+		s.stdbuf = askStdbuf(ctx)
+	}
+	l, err := newLoop(s)
+	if err != nil {
+		return false, err
+	}
+	err = l.run(ctx, stop)
+	return l.stop > 0, err
 }
 
 // run is the loop. It returns when the study is closed, when a stop was asked
