@@ -61,7 +61,7 @@ func newLoop(s *Study) (*loop, error) {
 		kill:    make(chan struct{}),
 	}
 	l.open = s.state.Config.Run.SlotCount()
-	l.sharing = sharing{slots: l.open, granted: map[int][]*os.File{}}
+	l.sharing = sharing{granted: map[int][]*os.File{}}
 	clear(s.running)
 	if err := errors.Join(s.rewatch(), s.teach()); err != nil {
 		return nil, err

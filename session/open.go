@@ -195,9 +195,11 @@ func (s *Study) begin(config *study.Config, torn string) error {
 	return s.start(torn, change, mended)
 }
 
-// goOn is start for a study that was found at its end, or has come to it, if it has been opened again since.
+// goOn is start for a study that was found at its end, or has come to it, if it has been opened again since, and for one
+// that has more slots by now than its sharer knows.
 func (s *Study) goOn() error {
-	if end := s.state.Closed; s.state.Ended() || s.begun && (end == nil || end.Why == study.EndGuard) {
+	end, known := s.state.Closed, s.sharer == nil || s.state.Config.Run.SlotCount() <= s.shared
+	if s.state.Ended() || s.begun && (end == nil && known || end != nil && end.Why == study.EndGuard) {
 		return nil
 	}
 	return s.start("", nil, nil)
@@ -218,6 +220,7 @@ func (s *Study) start(torn string, change *study.ConfigChanged, mended *study.Re
 		if s.sharer, err = s.opts.Share(&c); err != nil {
 			return err
 		}
+		s.shared = c.Run.SlotCount()
 	}
 	begun.Shares = s.sharer != nil
 	if s.earlier == nil { // a crash may have come before they were all recorded

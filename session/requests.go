@@ -101,8 +101,8 @@ func (s *Study) fulfil(requests []study.Request, admit func(study.Event) error, 
 // admit says why the session cannot follow a change of the study.
 func (l *loop) admit(e study.Event) error {
 	c, is := e.(study.ConfigChanged)
-	if is && l.study.sharer != nil && c.Config.Run.SlotCount() > l.sharing.slots {
-		return fmt.Errorf("the study shares this machine with others: for more than the %d trials at a time that it was started with, stop it and start it again", l.sharing.slots)
+	if is && l.study.sharer != nil && c.Config.Run.SlotCount() > l.study.shared {
+		return fmt.Errorf("the study shares this machine with others: for more than the %d trials at a time that it was started with, stop it and start it again", l.study.shared)
 	}
 	if is {
 		return l.study.apart(&c.Config)

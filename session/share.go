@@ -33,7 +33,6 @@ func release(hold []*os.File) {
 
 // sharing is what a loop has to do with the sharer.
 type sharing struct {
-	slots   int                // for which it can be asked
 	granted map[int][]*os.File // what holds the slots that it has granted and that are not used yet
 	cancel  context.CancelFunc // of the slot that is asked for; nil if none is
 	done    sync.WaitGroup

@@ -223,3 +223,22 @@ func TestSharerFails(t *testing.T) {
 		}
 	})
 }
+
+// A study that was given more workers between two Runs asks for slots that its sharer knows.
+func TestMoreSharedSlotsBetweenRuns(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		cfg.Budget.Trials = 2
+		f := &fakeLauncher{program: parabola}
+		s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer,
+			Share: sharers(t, filepath.Join(t.TempDir(), "shared"), 3)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := s.Run(t.Context(), nil)
+		adjusted := s.Do(study.Request{Action: study.ActionAdjust, Workers: 3, Trials: 9})
+		if err := errors.Join(first, adjusted, s.Run(t.Context(), nil), s.Close()); err != nil || f.most != 3 {
+			t.Errorf("%d trials at a time: %v", f.most, err)
+		}
+	})
+}

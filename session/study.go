@@ -72,6 +72,7 @@ type Study struct {
 	reported map[int]*report     // of the trials that were handed out, what Report was told
 	host     string              // that we run on, for people only
 	sharer   Sharer              // nil if there is none
+	shared   int                 // slots for which it can be asked
 	began    time.Time           // of this session, with a monotonic reading
 	begun    bool                // the session: not of a study that was found at its end
 	before   time.Duration       // Elapsed when the session began
