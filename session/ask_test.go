@@ -561,6 +561,55 @@ func TestTryLeavesWhatIsNotSafe(t *testing.T) {
 	})
 }
 
+// What was left by a study that is not safe is tried once it is: here a result is taken out that broke the limit.
+func TestTryWhatIsSafeAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials, c.Params = 4, slices.Clone(c.Params)
+		c.Params[0].Default, c.Params[1].Default = spaces.Float(0.5), spaces.Int(2)
+		c.Safety = &study.Safety{Metric: "loss", At: 5, Constant: 0.1}
+		s := open(t, dir, &c, &fakeLauncher{})
+		_, one := s.Ask(t.Context())
+		first := s.Tell(1, study.Metrics{"loss": 1})
+		_, two := s.Ask(t.Context())
+		_, three := s.Ask(t.Context())
+		if err := errors.Join(one, first, two, three, s.Tell(2, study.Metrics{"loss": 9}), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		s = open(t, dir, &c, &fakeLauncher{})
+		var tried []int
+		try := func() error {
+			return s.Try(t.Context(), func(trial study.Trial) (study.Metrics, error) {
+				tried = append(tried, trial.Number)
+				return study.Metrics{"loss": 1}, nil
+			})
+		}
+		if err := try(); !errors.As(err, new(*session.UnsafeError)) {
+			t.Errorf("while it is not safe: %v", err)
+		}
+		excluded := s.Do(study.Request{Action: study.ActionExclude, Trial: 2})
+		if err := errors.Join(excluded, try(), s.Close()); err != nil || !slices.Equal(tried, []int{3, 4}) || s.State().Closed == nil {
+			t.Errorf("tried %v, closed %v: %v", tried, s.State().Closed, err)
+		}
+	})
+}
+
+// A study whose time is over when nothing is tried has ended, though no trial did so.
+func TestTryAfterItsTime(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Time = study.Duration(time.Minute)
+		s := open(t, dir, &c, &fakeLauncher{})
+		_, err := s.Ask(t.Context())
+		err = errors.Join(err, s.Tell(1, study.Metrics{"loss": 1}))
+		time.Sleep(time.Hour)
+		err = errors.Join(err, s.Try(t.Context(), func(study.Trial) (study.Metrics, error) { return nil, errors.New("too late") }), s.Close())
+		if end := s.State().Closed; err != nil || end == nil || end.Why != study.Ending("time") {
+			t.Errorf("closed %v: %v", end, err)
+		}
+	})
+}
+
 // A trial that ends its process is tried three times, however often another stops in between as its
 // context ends, and has failed then.
 func TestTryGivesUpWhatEndsItsProcess(t *testing.T) {

@@ -109,11 +109,11 @@ const mostKills = 3
 
 // orphan is a trial that an earlier process has left and that may still run, 0 if there is none.
 func (s *Study) orphan() (int, error) {
-	for len(s.orphans) > 0 {
+	for len(s.orphans) > 0 && s.state.Unsafe() == "" {
 		n := s.orphans[0]
 		s.orphans = s.orphans[1:]
 		t := s.state.Trials[n-1]
-		if t.Done() || s.state.Unsafe() != "" {
+		if t.Done() {
 			continue
 		}
 		if !s.state.MayRun(t) {
@@ -146,7 +146,7 @@ func (s *Study) next(ctx context.Context, trying bool) (p study.Proposed, err er
 		return p, fmt.Errorf("%w: %s", ErrSpent, s.state.Closed.Detail)
 	}
 	if end := s.state.Ending(s.elapsed()); end != nil && (trying || end.Why != study.EndGuard) { // though others are awaited
-		return p, fmt.Errorf("%w: %s", ErrSpent, end.Detail)
+		return p, cmp.Or(s.close(end), fmt.Errorf("%w: %s", ErrSpent, end.Detail))
 	}
 	if s.state.Room() == 0 {
 		return p, fmt.Errorf("%w: all %d trials are handed out", ErrSpent, s.state.Config.Budget.Trials)
