@@ -263,10 +263,17 @@ func (t *Trial) started(e Started, at time.Time) {
 	}
 }
 
+// over notes the end of an attempt, but of one whose output was read again.
+func (s *State) over(t *Trial, attempt, slot int, seconds float64, at time.Time) {
+	if a := t.attempt(attempt, slot); a.Ended.IsZero() {
+		a.Ended = at
+		s.Worked += time.Duration(seconds * float64(time.Second))
+	}
+}
+
 func (s *State) ended(t *Trial, e Ended, at time.Time) {
 	t.Attempt, t.Slot, t.last, t.Seen = e.Attempt, e.Slot, int32(e.Attempt), false
-	t.attempt(e.Attempt, e.Slot).Ended = at
-	s.Worked += time.Duration(e.Seconds * float64(time.Second))
+	s.over(t, e.Attempt, e.Slot, e.Seconds, at)
 	switch {
 	case e.Metrics != nil:
 		t.Repeats = append(t.Repeats, e.Metrics)
@@ -297,12 +304,9 @@ func (s *State) finished(t *Trial, e Finished, at time.Time) error {
 	}
 	t.Status, t.Failure, t.Attempt, t.Slot, t.last, t.Seen = e.Status, e.Failure, e.Attempt, e.Slot, int32(e.Attempt), false
 	if !t.Hand || len(t.Attempts) > 0 {
-		if a := t.attempt(e.Attempt, e.Slot); a.Ended.IsZero() { // or its output was read again
-			a.Ended = at
-		}
+		s.over(t, e.Attempt, e.Slot, e.Seconds, at)
 	}
 	t.Finished, t.Took = at, time.Duration(e.Seconds*float64(time.Second))
-	s.Worked += t.Took
 	if e.Status == optimizer.Succeeded {
 		s.longest = max(s.longest, t.Took)
 	}
@@ -326,8 +330,7 @@ func (s *State) confirmed(t *Trial, e Confirmed, at time.Time) error {
 		return fmt.Errorf("trial %d: confirmed without a value", e.Trial)
 	}
 	t.last = int32(e.Attempt)
-	t.attempt(e.Attempt, e.Slot).Ended = at
-	s.Worked += time.Duration(e.Seconds * float64(time.Second))
+	s.over(t, e.Attempt, e.Slot, e.Seconds, at)
 	switch {
 	case e.Metrics != nil:
 		t.Confirms = append(t.Confirms, e.Metrics)

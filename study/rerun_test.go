@@ -27,7 +27,7 @@ func failing(t *testing.T) *study.State {
 	for n, kind := range []study.FailureKind{study.FailNoMetric, study.FailExit, study.FailNotFinite} {
 		applyAll(t, st, study.Proposed{Trial: n + 1, Told: n, Pending: []int{}, Values: values(0.25*float64(n), 3)},
 			study.Started{Trial: n + 1, Attempt: 1},
-			study.Finished{Trial: n + 1, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: kind, Code: 7 * n, Text: "no"}})
+			study.Finished{Trial: n + 1, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: kind, Code: 7 * n, Text: "no"}, Seconds: 5})
 	}
 	return st
 }
@@ -224,10 +224,10 @@ func TestRerunRequest(t *testing.T) {
 // An attempt whose output is read again has ended when it did, and did not run until then.
 func TestReadAgainEndedThen(t *testing.T) {
 	st := failing(t)
-	ended := st.Trials[2].Attempts[0].Ended
+	ended, worked := st.Trials[2].Attempts[0].Ended, st.Worked
 	apply(t, st, study.Rerun{Trials: []int{3}, Read: []int{3}})
-	later := study.Record{At: ended.Add(time.Hour), Elapsed: time.Hour, Event: study.Finished{Trial: 3, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 0.5}}}
-	if err := st.Apply(later); err != nil || st.Trials[2].Attempts[0].Ended != ended {
-		t.Errorf("%v; it ended %v after its end", err, st.Trials[2].Attempts[0].Ended.Sub(ended))
+	later := study.Record{At: ended.Add(time.Hour), Elapsed: time.Hour, Event: study.Finished{Trial: 3, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 0.5}, Seconds: 5}}
+	if err := st.Apply(later); err != nil || st.Trials[2].Attempts[0].Ended != ended || worked != 15*time.Second || st.Worked != worked {
+		t.Errorf("%v; it ended %v after its end, and the runs have taken %v, and before %v", err, st.Trials[2].Attempts[0].Ended.Sub(ended), st.Worked, worked)
 	}
 }
