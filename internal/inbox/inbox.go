@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/door"
@@ -126,6 +127,9 @@ func Read(l layout.Study) ([]study.Request, error) {
 			_ = d.Remove(file)
 		case !draft:
 			r, err := readRequest(d, file)
+			if no := syscall.Errno(0); errors.As(err, &no) && !slices.Contains([]syscall.Errno{syscall.ENOENT, syscall.EACCES, syscall.EFBIG}, no) {
+				return nil, fmt.Errorf("look for requests: %w", err) // the machine's doing, not the request's
+			}
 			if !errors.Is(err, fs.ErrNotExist) {
 				r.ID, r.Unreadable = id, err
 				out = append(out, r)
