@@ -148,6 +148,13 @@ func (q *queue) look(longest time.Duration) {
 	}
 }
 
+// forget says that nobody asks for a name any more.
+func (q *queue) forget(name string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.wanted, name)
+}
+
 // jobsOf returns the jobs called name in an answer to a question for them put after since, if there is one.
 func (l *Launcher) jobsOf(name string, since time.Time) (jobs []queued, known bool) {
 	q := &l.queue

@@ -62,6 +62,8 @@ func (w *watch) see(ctx context.Context) (runner.Exit, error) {
 				return runner.Exit{}, err
 			}
 		}
+	} else {
+		defer w.queue.forget(w.intent.Name)
 	}
 	w.since = time.Now()
 	ids, _ := w.folder.read(submittedName) // absent: none is known

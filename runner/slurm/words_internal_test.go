@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lbotune/lbotune/runner"
 )
@@ -121,5 +122,19 @@ func TestEmptyEnding(t *testing.T) {
 	w := &watch{Launcher: new(Launcher), folder: f, intent: new(intent)}
 	if exit, err := w.look(t.Context()); err == nil {
 		t.Errorf("%+v", exit)
+	}
+}
+
+// Slurm is asked nothing more of the jobs of an attempt that has ended.
+func TestNobodyWantsWhatHasEnded(t *testing.T) {
+	f, in := folder(filepath.Join(t.TempDir(), "a1"+suffix)), &intent{Name: "lbotune-1"}
+	if err := errors.Join(os.Mkdir(string(f), 0o700), f.writeJSON(endingName, ending{Exit: new(runner.Exit)})); err != nil {
+		t.Fatal(err)
+	}
+	l := &Launcher{queue: queue{wanted: map[string]time.Time{}}}
+	l.jobsOf(in.Name, time.Now())
+	w := &watch{Launcher: l, folder: f, intent: in}
+	if exit, err := w.see(t.Context()); err != nil || len(l.queue.wanted) > 0 {
+		t.Errorf("%+v, %v; wanted: %v", exit, err, l.queue.wanted)
 	}
 }
