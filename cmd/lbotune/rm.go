@@ -30,8 +30,8 @@ directory, and directories that links lead to.`)
 	cmd.Aliases = []string{"remove", "delete"}
 	cmd.PreRunE = func(_ *cobra.Command, args []string) error { return refuseLone(args[0]) }
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
-	cmd.RunE = g.onStudy(func(cmd *cobra.Command, st *study.State, l layout.Study) error {
-		return removeStudy(cmd.Context(), g, st, l, *yes)
+	cmd.RunE = g.onStudy(func(cmd *cobra.Command, _ *study.State, l layout.Study) error {
+		return removeStudy(cmd.Context(), g, l, *yes)
 	})
 }
 
@@ -46,11 +46,23 @@ func refuseLone(arg string) error {
 		when(begun(dir), "lbotune rm %s removes the study that lbotune has made of it; ", word(dir))+"the journal is a file like others")
 }
 
-func removeStudy(ctx context.Context, g *global, st *study.State, l layout.Study, yes bool) error {
+func removeStudy(ctx context.Context, g *global, l layout.Study, yes bool) error {
 	if err := session.CheckOwner(l, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}
-	if err := deserted(ctx, st, l); err != nil {
+	release, err := journal.Hold(l.Journal()) // so that nobody goes on with it meanwhile
+	if errors.Is(err, journal.ErrLocked) {
+		return hinted(fmt.Errorf("%s: %w", l, journal.ErrLocked), "lbotune stop "+word(l)+" ends it")
+	}
+	if err != nil {
+		return err
+	}
+	defer release()
+	st, err := study.Load(string(l))
+	if err == nil {
+		err = deserted(ctx, st, l)
+	}
+	if err != nil {
 		return err
 	}
 	if !yes {
@@ -59,16 +71,6 @@ func removeStudy(ctx context.Context, g *global, st *study.State, l layout.Study
 		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 			fmt.Fprintln(g.err)
 			return usagef("nothing was removed")
-		}
-		now, err := study.Load(string(l)) // somebody may have gone on with it since
-		if err == nil {
-			err = deserted(ctx, now, l)
-		}
-		if err == nil && !now.Updated.Equal(st.Updated) {
-			err = usagef("nothing was removed: the study has gone on meanwhile")
-		}
-		if err != nil {
-			return err
 		}
 	}
 	parent, err := door.Open(filepath.Dir(string(l)))
@@ -79,6 +81,8 @@ func removeStudy(ctx context.Context, g *global, st *study.State, l layout.Study
 	if err := parent.Clear(filepath.Base(string(l)), l.Entries()); err != nil {
 		return usage(fmt.Errorf("remove the study: %w", err))
 	}
+	_ = release()
+	_ = parent.Clear(filepath.Base(string(l)), nil) // in which a network's file system kept what was open
 	if d, err := l.Open(); err == nil {
 		d.Close()
 		fmt.Fprintf(g.err, "%s stays: it holds files that are not lbotune's\n", oneLine(string(l)))
@@ -86,15 +90,8 @@ func removeStudy(ctx context.Context, g *global, st *study.State, l layout.Study
 	return nil
 }
 
-// deserted says who or what still works on a study.
+// deserted says what still runs of a study.
 func deserted(ctx context.Context, st *study.State, l layout.Study) error {
-	held, err := journal.InUse(l.Journal())
-	switch {
-	case err != nil:
-		return err
-	case held:
-		return hinted(fmt.Errorf("%s: %w", l, journal.ErrLocked), "lbotune stop "+word(l)+" ends it")
-	}
 	if err := orphaned(st, l); err != nil {
 		return err
 	}

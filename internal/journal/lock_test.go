@@ -143,6 +143,25 @@ func TestLockIsNoPipe(t *testing.T) {
 	}
 }
 
+// What is held is nobody else's until it is released, by whatever name.
+func TestHold(t *testing.T) {
+	for _, name := range aliases(t) {
+		release, err := journal.Hold(name)
+		check(t, err)
+		for _, other := range []string{name, filepath.Join(filepath.Dir(name), "absent.jsonl")} {
+			if _, err := journal.Hold(other); !errors.Is(err, journal.ErrLocked) && !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s held twice: %v", other, err)
+			}
+		}
+		_, _, err = journal.Open(name, ignore)
+		is[*journal.LockedError](t, err)
+		check(t, release())
+		j, _, err := journal.Open(name, ignore)
+		check(t, err)
+		check(t, j.Close())
+	}
+}
+
 // A reader needs no lock.
 func TestReadWhileOpen(t *testing.T) {
 	for _, name := range aliases(t) {

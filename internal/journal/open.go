@@ -69,13 +69,29 @@ func Open(path string, visit func(Record) error, on ...FS) (*Journal, Summary, e
 	return j, sum, nil
 }
 
-func (j *Journal) open(visit func(Record) error) (Summary, error) {
-	var err error
+// Hold takes the locks of the journal at path as Open does, until release is called, and reads nothing.
+func Hold(path string) (release func() error, err error) {
+	j, err := begin(path, resolve, nil)
+	if err == nil {
+		err = j.hold()
+	}
+	if err != nil {
+		_ = j.release()
+	}
+	return j.release, err
+}
+
+func (j *Journal) hold() (err error) {
 	if j.file, err = j.fs.OpenFile(j.path, os.O_RDWR|os.O_APPEND); err != nil {
-		return Summary{}, &WriteError{j.path, "open", err}
+		return &WriteError{j.path, "open", err}
 	}
 	// The lock of the file itself meets those who came by another name of it.
-	if err := tryLock(j.path, j.file, never); err != nil {
+	return tryLock(j.path, j.file, never)
+}
+
+func (j *Journal) open(visit func(Record) error) (Summary, error) {
+	err := j.hold()
+	if err != nil {
 		return Summary{}, err
 	}
 	if j.self, err = j.file.Stat(); err != nil {
