@@ -147,9 +147,7 @@ func awaitAnswer(ctx context.Context, l layout.Study, r study.Request) (st *stud
 	for begun := time.Now(); inbox.Waits(l, r); {
 		err := session.Edit(nil, session.Options{Dir: string(l), Program: programVersion()}, func(*session.Study) error { return nil })
 		switch live = err != nil; {
-		case !live:
-			continue
-		case !errors.Is(err, journal.ErrLocked):
+		case live && !errors.Is(err, journal.ErrLocked):
 			return nil, live, err
 		case time.Since(begun) > answerPatience:
 			return nil, live, hinted(&marked{fmt.Errorf("the lbotune that works on the study has not answered for %v", answerPatience), journal.ErrLocked},

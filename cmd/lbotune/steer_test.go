@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spec"
+	"github.com/lbotune/lbotune/study"
+)
+
+// A request that nobody takes, though nobody works on the study, is not awaited for ever.
+func TestRequestThatNobodyTakes(t *testing.T) {
+	cfg, err := spec.Parse("s.toml", []byte("command = 'echo {x}'\nobjective.metric = 'loss'\nparams.x = { type = 'int', min = 1, max = 9 }\nbudget.trials = 3\n"), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, r := layout.Of(filepath.Join(cfg.Dir, "s")), study.Request{ID: "1-1-0"}
+	if err := session.Edit(&cfg, session.Options{Dir: string(l)}, func(*session.Study) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(l.Requests(), r.ID+".json"), 0o700); err != nil { // which is no request
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, live, err := awaitAnswer(ctx, l, r); live || !errors.Is(err, context.Canceled) {
+		t.Errorf("live: %v, %v", live, err)
+	}
+}
