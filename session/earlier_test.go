@@ -124,24 +124,37 @@ func TestWarmStartThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A study that has begun without a session reads its warm start by the spec that its first session brings.
+// A study without a trial reads its warm start by the spec that a session brings: values of another metric, or what lay
+// outside of other ranges, would stay for good.
 func TestWarmStartOfAChangedSpec(t *testing.T) {
-	bubble(t, func(t *testing.T, dir string) {
-		csv := filepath.Join(filepath.Dir(dir), "runs.csv")
-		if err := os.WriteFile(csv, []byte("x,n,loss,acc\n0.3,2,9,0.1\n0.5,1,8,0.2\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		c := config()
-		c.Dir, c.WarmStart = filepath.Dir(dir), []study.WarmStart{{From: csv, Same: true}}
-		if err := session.Edit(&c, session.Options{Dir: dir}, func(s *session.Study) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
-		c.Metrics = slices.Clone(c.Metrics)
-		c.Metrics[0].Name, c.Metrics[0].Rule.Metric = "acc", "acc"
-		s := open(t, dir, &c, &fakeLauncher{program: parabola})
-		defer s.Close()
-		if e := s.State().Earlier; len(e) != 1 || *e[0].Trials[0].Value != 0.1 {
-			t.Errorf("the earlier trials are %+v", e)
-		}
-	})
+	for name, begin := range map[string]func(*study.Config, session.Options) error{
+		"no session": func(c *study.Config, opts session.Options) error {
+			return session.Edit(c, opts, func(s *session.Study) error { return nil })
+		},
+		"a session": func(c *study.Config, opts session.Options) error {
+			s, err := session.Open(c, opts)
+			return errors.Join(err, s.Close())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				csv := filepath.Join(filepath.Dir(dir), "runs.csv")
+				if err := os.WriteFile(csv, []byte("x,n,loss,acc\n0.3,2,9,0.1\n0.5,1,8,0.2\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				c := config()
+				c.Dir, c.WarmStart = filepath.Dir(dir), []study.WarmStart{{From: csv, Same: true}}
+				if err := begin(&c, session.Options{Dir: dir}); err != nil {
+					t.Fatal(err)
+				}
+				c.Metrics = slices.Clone(c.Metrics)
+				c.Metrics[0].Name, c.Metrics[0].Rule.Metric = "acc", "acc"
+				s := open(t, dir, &c, &fakeLauncher{program: parabola})
+				defer s.Close()
+				if e := s.State().Earlier; len(e) != 1 || *e[0].Trials[0].Value != 0.1 {
+					t.Errorf("the earlier trials are %+v", e)
+				}
+			})
+		})
+	}
 }

@@ -223,8 +223,12 @@ func (s *Study) start(torn string, change *study.ConfigChanged, mended *study.Re
 		s.shared = c.Run.SlotCount()
 	}
 	begun.Shares = s.sharer != nil
-	if s.earlier == nil { // a crash may have come before they were all recorded
-		if s.earlier, err = c.ReadEarlier(len(s.state.Earlier)); err != nil {
+	if s.earlier == nil { // a crash may have come before they were all recorded, or another spec since, before any trial
+		known := len(s.state.Earlier)
+		if known == len(c.WarmStart) && len(s.state.Trials) == 0 && !s.begun {
+			known = 0
+		}
+		if s.earlier, err = c.ReadEarlier(known); err != nil {
 			return err
 		}
 	}

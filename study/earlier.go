@@ -32,7 +32,7 @@ type WarmStart struct {
 	Same bool `json:"same,omitempty"`
 }
 
-// Earlier is what a study has read of one of Config.WarmStart when it began. Nobody reads
+// Earlier is what a study has read of one of Config.WarmStart before its first trial. Nobody reads
 // that again.
 type Earlier struct {
 	From   string          `json:"from"`

@@ -83,6 +83,9 @@ func (s *State) apply(r Record) error {
 	case Created:
 		return s.created(e, r.At)
 	case Earlier:
+		if len(s.Earlier) == len(s.Config.WarmStart) {
+			s.Earlier = nil // it is read again, before the first trial
+		}
 		s.Earlier = append(s.Earlier, e)
 	case Session:
 		s.Sessions = e.Number
