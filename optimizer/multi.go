@@ -162,10 +162,10 @@ const slack = 0.1
 func (a *ask) reference(views []*view, all, front [][]float64) []float64 {
 	ref := make([]float64, len(views))
 	for j, v := range views {
-		if given := a.query.Thresholds; j < len(given) {
+		if given := a.query.Thresholds; j < len(given) && !math.IsInf(given[j], -1) {
 			if ref[j] = v.surrogate.warp.Apply(given[j] / v.surrogate.unit); !math.IsNaN(ref[j]) && !math.IsInf(ref[j], 0) {
 				continue
-			} // there is none, or it lies beyond what the warp knows
+			} // it lies beyond what the warp knows
 		}
 		low, high := spanOf(append(all[:min(len(all), a.set.DesignSize):len(all)], front...), j)
 		w := &v.surrogate.warp

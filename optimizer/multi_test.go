@@ -132,6 +132,26 @@ func TestFrontIsFound(t *testing.T) {
 	})
 }
 
+// A study asks with a threshold of −∞ for each objective without one: the search is that without thresholds.
+func TestNoThresholdIsMinusInfinity(t *testing.T) {
+	c := severalProblems[0]
+	none := []float64{math.Inf(-1), math.Inf(-1)}
+	plain, bounded := newOptimizer(t, cube(c.d), 1, optimizer.Settings{}), newOptimizer(t, cube(c.d), 1, optimizer.Settings{})
+	for k := 1; k <= 15; k++ {
+		p, err := plain.Ask(t.Context(), optimizer.Query{Trial: k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q, err := bounded.Ask(t.Context(), optimizer.Query{Trial: k, Thresholds: none}); err != nil || !slices.Equal(p.Point, q.Point) {
+			t.Fatalf("trial %d: %v, and with thresholds of −∞ %v (%v)", k, p.Point, q.Point, err)
+		}
+		values := c.at(p.Point)
+		o := optimizer.Observation{Trial: k, Proposal: p, Status: optimizer.Succeeded, Values: []float64{-values[0], -values[1]}}
+		tellAll(t, plain, o)
+		tellAll(t, bounded, o)
+	}
+}
+
 // Asked anew, or beside pending trials and failures, the answers are the same; and there
 // is no best trial to recommend.
 func TestSeveralFollowFromWhatWasTold(t *testing.T) {
