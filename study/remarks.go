@@ -52,7 +52,7 @@ func (s *State) tied() string {
 		return ""
 	}
 	why := "the first of them is named"
-	if s.Closed != nil && s.Closed.Recommended != nil {
+	if c := s.Closed; c != nil && c.Recommended != nil && c.Recommended.Trial == s.Best().Number {
 		why = fmt.Sprintf("the model expects most of trial %d", s.Best().Number)
 	}
 	return fmt.Sprintf("%d trials have the best value, %v; %s", len(tied), s.Best().Value, why)

@@ -49,6 +49,7 @@ func TestRemarks(t *testing.T) {
 		"one point":     {5, func(int) float64 { return 0.5 }, func(float64) (float64, bool) { return 1000, true }, nil, ""},
 		"ties":          {19, spread, func(x float64) (float64, bool) { return max(x*x, 0.1), true }, nil, "7 trials have the best value, 0.1; the first of them is named"},
 		"ties, judged":  {19, spread, func(x float64) (float64, bool) { return max(x*x, 0.1), true }, &study.Closed{Why: study.EndTrials, Recommended: &study.Recommended{Trial: 4, Mean: 0.1}}, "7 trials have the best value, 0.1; the model expects most of trial 4"},
+		"ties, another": {19, spread, func(x float64) (float64, bool) { return max(x*x, 0.1), true }, &study.Closed{Why: study.EndTrials, Recommended: &study.Recommended{Trial: 2, Mean: 0.1}}, "7 trials have the best value, 0.1; the first of them is named"},
 		"two tie":       {19, spread, func(x float64) (float64, bool) { return max(x*x, 0.01), true }, nil, "3 trials have the best value, 0.01; the first of them is named"},
 		"an edge":       {19, func(k int) float64 { return max(spread(k)-0.2, -1) }, func(x float64) (float64, bool) { return x, true }, nil, "the best has x = -1, the lower end of its range: better values may lie below"},
 		"upper edge":    {19, func(k int) float64 { return spread(k) + 0.1 }, func(x float64) (float64, bool) { return -x, true }, nil, "the best has x = 1, the upper end of its range: better values may lie above"},
