@@ -98,13 +98,13 @@ type piece struct{ low, up, slope float64 }
 // secants cuts the side [low, up] of a box into pieces on each of which the inverse of a
 // warp is nearly straight, and appends them. A deviation above the best value it goes on as its tangent.
 func secants(out []piece, w *warp.Warp, low, up, best float64) []piece {
-	const longest = 0.25 // in deviations of the values
+	const longest, most = 0.25, 400 // in deviations of the values; pieces
 	end := up
 	if math.IsInf(up, 1) {
 		end = best + 1
 	}
 	if w.Kind != warp.Identity && end > low {
-		n := math.Ceil((end - low) / longest)
+		n := math.Min(math.Ceil((end-low)/longest), most)
 		for k := 0.0; k < n; k++ {
 			a, b := low+(end-low)*k/n, low+(end-low)*(k+1)/n
 			slope := math.Log((w.Inverse(b) - w.Inverse(a)) / (b - a))

@@ -243,3 +243,12 @@ func (f *askedFor) addLog(_, grad []float64) float64 {
 func (f *askedFor) logs(xs [][]float64) []float64 { return make([]float64, len(xs)) }
 
 func (f *askedFor) ahead([][]float64) {}
+
+// A threshold far below all values makes no more pieces than a search can look at.
+func TestSecantsAreFew(t *testing.T) {
+	w := bent(t, warp.Log)
+	pieces := secants(nil, &w, -1e4, math.Inf(1), 1)
+	if n := len(pieces); n > 1000 || pieces[0].low != -1e4 || !math.IsInf(pieces[n-1].up, 1) {
+		t.Errorf("%d pieces from %v to %v", n, pieces[0].low, pieces[n-1].up)
+	}
+}
