@@ -267,8 +267,8 @@ func describeBest(g *global, st *study.State, l layout.Study, f report.Figures) 
 	describeConfirmed(&s, st)
 	if r := recommended(st); r != nil {
 		t := st.Trials[r.Trial-1]
-		fmt.Fprintf(&s, "the best value may be partly luck; the model rates trial %d highest, %s ± %s (95 %% interval)\n  %s\n  command: %s\n",
-			r.Trial, short(r.Mean), short(1.96*r.SD), oneLine(t.Values.String()), printable(commandLine(st, l, t)))
+		fmt.Fprintf(&s, "the best value may be partly luck; the model rates trial %d highest, %s (95 %% interval)\n  %s\n  command: %s\n",
+			r.Trial, report.Around(r.Mean, 1.96*r.SD), oneLine(t.Values.String()), printable(commandLine(st, l, t)))
 	}
 	if gain := report.GainOf(st); gain != nil && gain.Margin > 0 { // without noise what is gained is said at the end
 		s.add("gain:", "%s", gain.Text())
@@ -309,7 +309,7 @@ func describeConfirmed(s *rows, st *study.State) {
 		}
 		more := when(broken != "", ", which breaks a limit: mean %s", broken) +
 			when(i > 0 && c.Tied(cs[0], len(cs)), ", which can't be told apart from trial %d", cs[0].Trial.Number)
-		s.add("repeats:", "trial %d: mean %s ± %s (95 %% interval of %d runs)%s", c.Trial.Number, short(c.Mean), short(c.Margin), c.N, more)
+		s.add("repeats:", "trial %d: mean %s (95 %% interval of %d runs)%s", c.Trial.Number, report.Around(c.Mean, c.Margin), c.N, more)
 	}
 }
 

@@ -174,7 +174,7 @@ func timeLeft(b study.Budget, finished int, spent time.Duration) time.Duration {
 // BestText is the value of the best, with its margin if that is known.
 func (f Figures) BestText() string {
 	if f.Runs > 0 {
-		return Short(f.Value) + " ± " + Short(f.Margin)
+		return Around(f.Value, f.Margin)
 	}
 	return Short(f.Value)
 }
@@ -185,6 +185,17 @@ func Short(x float64) string {
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(x, 'g', 6, 64)
+}
+
+// Around is a number and half of an interval around it, with digits enough that it stays in the middle.
+func Around(x, half float64) string {
+	text := Short(x)
+	for digits := 7; ; digits++ {
+		if v, _ := strconv.ParseFloat(text, 64); !(math.Abs(v-x) > math.Max(half/10, 1e-12*math.Abs(x))) {
+			return text + " ± " + Short(half)
+		}
+		text = strconv.FormatFloat(x, 'g', digits, 64)
+	}
 }
 
 // Took writes a duration with the precision that people care for.

@@ -76,7 +76,7 @@ func (g *Gain) Text() string {
 		confirmed = fmt.Sprintf("; confirmed by %d runs of each", g.Runs)
 	}
 	beats := map[bool]string{true: "beats " + from + " by", false: "can't be told apart from " + from + ":"}[g.Sure]
-	return fmt.Sprintf("trial %d %s %s ± %s (95 %% interval, without the noise%s)", g.Trial, beats, Short(g.By), Short(g.Margin), confirmed)
+	return fmt.Sprintf("trial %d %s %s (95 %% interval, without the noise%s)", g.Trial, beats, Around(g.By, g.Margin), confirmed)
 }
 
 // beginnings are what a study began with, in words.

@@ -156,3 +156,19 @@ func TestMarksOfANarrowRange(t *testing.T) {
 		}
 	}
 }
+
+// An interval as it is written holds the number that it stands around, however narrow it is.
+func TestIntervalsHoldTheirMiddle(t *testing.T) {
+	for want, f := range map[string]Figures{
+		"0.25 ± 0.01":          {Value: 0.25, Margin: 0.01},
+		"1234567.25 ± 0.05":    {Value: 1234567.25, Margin: 0.05},
+		"-76.02676567 ± 1e-07": {Value: -76.0267656731, Margin: 1e-7},
+		"1.23457e+08 ± 40000":  {Value: 123456789.5, Margin: 40000},
+		"0.3 ± 0":              {Value: math.Nextafter(0.3, 1)},
+		"0.123456789 ± 0":      {Value: 0.123456789},
+	} {
+		if f.Runs = 3; f.BestText() != want {
+			t.Errorf("%s; want %s", f.BestText(), want)
+		}
+	}
+}

@@ -292,7 +292,7 @@ func (s *Study) besideBest(t *Trial) string {
 	}
 	for _, c := range s.state.Confirmations() {
 		if c.Trial == t.Trial {
-			return Short(c.Mean) + " ± " + Short(c.Margin)
+			return Around(c.Mean, c.Margin)
 		}
 	}
 	return ""
