@@ -66,3 +66,20 @@ func TestTimeInTrialsAfterWorkersChanged(t *testing.T) {
 		})
 	}
 }
+
+// A metric stands on the side of its limit on which it is, however few digits are shown of it.
+func TestMetricsAreNotRoundedAcrossLimits(t *testing.T) {
+	limit := 0.5
+	c := &study.Config{Metrics: []study.Metric{{Name: "loss", Direction: study.Minimize}, {Name: "load", Max: &limit}}}
+	for load, want := range map[float64]string{
+		0.123456789: "load = 0.123457 (at most 0.5)",
+		0.5:         "load = 0.5 (at most 0.5)",
+		0.50000001:  "load = 0.50000001 (at most 0.5)",
+		0.49999999:  "load = 0.49999999 (at most 0.5)",
+	} {
+		trial := &study.Trial{Metrics: study.Metrics{"loss": 1, "load": load}.Reported()}
+		if got := sideMetrics(c, trial, short); len(got) != 1 || got[0] != want {
+			t.Errorf("%v; want %s", got, want)
+		}
+	}
+}

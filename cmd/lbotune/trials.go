@@ -334,11 +334,17 @@ func sideMetrics(c *study.Config, t *study.Trial, number func(float64) string) [
 		if m.Name == c.Objective().Name {
 			continue
 		}
-		text := textOr("missing", number)(t.Metrics.Get(m.Name))
+		v, there := t.Metrics.Get(m.Name)
+		text := textOr("missing", number)(v, there)
+		written, _ := strconv.ParseFloat(text, 64)
 		if s := c.Safety; s != nil && s.Metric == m.Name && !m.Limited() {
 			if m.Max = &s.At; s.Least {
 				m.Min, m.Max = &s.At, nil
 			}
+		}
+		crosses := func(at *float64) bool { return at != nil && cmp.Compare(written, *at) != cmp.Compare(v, *at) }
+		if there && (crosses(m.Min) || crosses(m.Max)) {
+			text = exact(v)
 		}
 		limit := ""
 		switch {
