@@ -349,11 +349,16 @@ func TestGapBesideEarlierResults(t *testing.T) {
 	}
 }
 
-// By a rule that stops what cannot become the best, no trial is stopped for one that could not
-// be the best itself: it breaks a limit, was stopped at one, or lies outside of the ranges by now. What ended well
-// sets the bar by its value.
+// No trial is stopped for one that breaks a limit or was stopped at one, nor, by a rule that stops what cannot
+// become the best, for one that lies outside of the ranges by now. What ended well sets the bar by its value.
 func TestNoBarForOthers(t *testing.T) {
-	st := limited(t, func(c *study.Config) { c.Prune = &study.Prune{Method: "reachable", MaxStep: 4, Slope: 1} })
+	for _, method := range []string{"reachable", "median", "asha"} {
+		t.Run(method, func(t *testing.T) { noBarForOthers(t, method) })
+	}
+}
+
+func noBarForOthers(t *testing.T, method string) {
+	st := limited(t, func(c *study.Config) { c.Prune = &study.Prune{Method: method, MaxStep: 4, Slope: 1} })
 	fine := try(t, st, 1, 10, 3)
 	try(t, st, 0.5, 11, 3)
 	told := func() (finished, forgotten []int) {
@@ -381,7 +386,7 @@ func TestNoBarForOthers(t *testing.T) {
 	x, _ := fine.Values.Get("x")
 	narrow.Params[0].Max = x.Any().(float64) / 2
 	apply(t, st, study.ConfigChanged{Fingerprint: "g", Config: narrow})
-	if _, b := told(); !fine.Outside || !slices.Contains(b, 1) {
+	if _, b := told(); !fine.Outside || slices.Contains(b, 1) != (method == "reachable") {
 		t.Errorf("trial 1 is outside: %v; forgotten are %v", fine.Outside, b)
 	}
 }

@@ -287,10 +287,13 @@ func (s *State) Maximized(trial int, r Reading) pruner.Reading {
 	return out
 }
 
-// noBar reports whether other trials must not be stopped for a finished one, however good its
-// readings are, by a rule that stops what cannot become the best: it could not be the best
-// itself, since it breaks a limit, was stopped at one, or lies outside of the ranges.
+// noBar reports whether other trials must not be stopped for a finished one, however good its readings are: it
+// breaks a limit or was stopped at one. A rule that stops what cannot become the best stops none either for one that
+// could not be the best itself, since it was stopped, or lies outside of the ranges.
 func (s *State) noBar(t *Trial) bool {
-	reachable := s.Config.Prune != nil && s.Config.Prune.Method == pruner.Reachable
-	return reachable && t.Done() && (t.Outside || t.Status != optimizer.Succeeded || !s.Feasible(t))
+	if !s.Config.Prunes() || !t.Done() {
+		return false
+	}
+	never := s.Config.Prune.Method == pruner.Reachable && (t.Outside || t.Status != optimizer.Succeeded)
+	return never || t.limited() || t.Status == optimizer.Succeeded && !s.Feasible(t)
 }
