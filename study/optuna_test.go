@@ -45,11 +45,12 @@ func TestOptunaOfEveryEvent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	applyAll(t, st, study.Noted{Text: "of the study"}, study.Noted{Trial: 1, Text: "a \"spike\""}, study.Noted{Trial: 1, Text: "gone"})
 	var text bytes.Buffer
 	if err := st.WriteOptuna(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"lbotune:failure":"no \"luck\" `, `"lbotune:status":"pruned"`, `"lbotune:status":"excluded"`, `"intermediate_values":{"1":4.5,"2":NaN}`} {
+	for _, want := range []string{`"lbotune:notes":["a \"spike\"","gone"]`, `"lbotune:failure":"no \"luck\" `, `"lbotune:status":"pruned"`, `"lbotune:status":"excluded"`, `"intermediate_values":{"1":4.5,"2":NaN}`} {
 		t.Run(want, func(t *testing.T) {
 			if !strings.Contains(text.String(), want) {
 				t.Errorf("%s is missing in\n%s", want, &text)

@@ -87,6 +87,13 @@ func (s *State) optuna(t *Trial, metrics []string) *optuna.Trial {
 	if t.Failure != nil {
 		u.User["lbotune:failure"] = t.Failure.String()
 	}
+	var notes []string
+	for _, n := range s.Notes {
+		if n.Trial == t.Number {
+			notes = append(notes, n.Text)
+			u.User["lbotune:notes"] = notes
+		}
+	}
 	for _, m := range s.Config.Metrics {
 		switch v, ok := t.Metrics.Get(m.Name); {
 		case !ok:
