@@ -203,7 +203,7 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 		gain, good := f.shapley(base, m.best.Point), f.amongGood(anywhere, rows, rng.Perm(len(rows))[:len(rows)/2])
 		for i := range d {
 			to := &drawn[i]
-			to.gain, to.main = append(to.gain, m.sd*gain[i]), append(to.main, main[i])
+			to.gain, to.main = append(to.gain, gain[i]), append(to.main, main[i])
 			to.total, to.good = append(to.total, total[i]), append(to.good, good[i])
 		}
 	}
@@ -223,8 +223,7 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 		if !row.Never {
 			row.First = first[i]
 			of := drawn[i]
-			floats.Scale(factor, of.gain)
-			row.Gain, row.drawn, row.Good = interval(of.gain), interval(of.total), interval(of.good)
+			row.Gain, row.drawn, row.Good = interval(of.gain).times(factor, m.sd), interval(of.total), interval(of.good)
 			row.Main, row.Total = interval(of.main).wider(doubt), row.drawn.wider(doubt)
 		}
 		im.Params = append(im.Params, row)
@@ -255,6 +254,12 @@ func interval(numbers []float64) Interval {
 	sorted := slices.Sorted(slices.Values(numbers))
 	mean := stat.Mean(sorted, nil)
 	return Interval{mean, math.Min(mean, stat.Quantile(0.05, stat.Empirical, sorted, nil)), math.Max(mean, stat.Quantile(0.95, stat.Empirical, sorted, nil))}
+}
+
+// times is the interval in other units, as far as there are numbers.
+func (v Interval) times(factor, sd float64) Interval {
+	in := func(x float64) float64 { return math.Min(math.Max(x*factor*sd, -math.MaxFloat64), math.MaxFloat64) }
+	return Interval{in(v.Value), in(v.Low), in(v.High)}
 }
 
 // wider is the interval of a share with ends that are so many times as far from its value, in logits: it

@@ -1,0 +1,34 @@
+package report
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+)
+
+// What matters is the same whatever the values are multiplied by, or how much is added to them.
+func TestWhatMattersInAnyUnit(t *testing.T) {
+	for name, unit := range map[string]func(float64) float64{
+		"huge":   func(v float64) float64 { return 1.5e308 * (2*v - 1) },
+		"offset": func(v float64) float64 { return 1e9 + 1e-3*v },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := begin(t, float("x"), float("y"))
+			for k := range 24 {
+				x, y := math.Mod(float64(k+1)*math.Phi, 1), math.Mod(float64(k+1)*math.Sqrt2, 1)
+				h.trialOf([]float64{x, y}, unit(0.9*x+0.1*y))
+			}
+			s := h.of(false)
+			if err := s.Unimportant(); err != nil {
+				t.Fatal(err)
+			}
+			x := s.Model.Importance.Params[0]
+			if share := s.Model.Importance.Share(x.Gain).Value; !(x.Total.Value > 0.9) || !(share > 0.7 && share < 1) {
+				t.Errorf("x has a total of %v and %v of the gain", x.Total, share)
+			}
+			if _, err := json.Marshal(s); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
