@@ -88,6 +88,10 @@ func (m *nameMatcher) pairs(l line, found []occurrence) (_ []occurrence, named b
 			n.from = end
 		}
 		start, number := numberAfter(l, end, false)
+		if countedRE.Match(l.text) {
+			start = bytes.LastIndexAny(bytes.TrimRight(l.text[:at], " \t"), " \t") + 1
+			end, number = start, scanValue(l.text[start:at], numberMode{})
+		}
 		if number.kind == notNumeric {
 			c.named, named = true, true
 			if number = insteadAfter(l, end, start); number.kind == notNumeric || c.label != "" {
@@ -126,6 +130,11 @@ func numberAfter(l line, end int, step bool) (start int, n number) {
 	}
 	return start, scanValue(l.text[start:], numberMode{cut: l.cut, ratio: step})
 }
+
+// countedRE matches lines that have each number before its name, as those of Go's benchmarks and of time on macOS.
+var countedRE = regexp.MustCompile(`^[ \t]*(?:Benchmark\S*[ \t]+\d+|` + countRE + `[ \t]+` + countRE + `)(?:[ \t]+` + countRE + `)+[ \t]*$`)
+
+const countRE = `\d+(?:\.\d*)?[ \t]+[A-Za-z]\S*`
 
 // rowOfNumbers gives what stands behind a name if it is three numbers or more, far
 // apart: the row of a table, of which nobody knows the column that is meant.
@@ -256,9 +265,9 @@ func skipQuote(text []byte, i int) int {
 }
 
 // insteadAfter reads what stands at start instead of the number of a name that ends at end: a word
-// which says that there is none, or a number that is not exact. It must stand behind a separator,
-// since "loss none" may be prose. JSON has null for what was not measured, also in the lines of a
-// log in which others are: see jsonOccurrence.
+// which says that there is none, nothing or the next name ("loss= acc=1"), or a number that is not exact. It
+// must stand behind a separator, since "loss none" may be prose. JSON has null for what was not measured, also
+// in the lines of a log in which others are: see jsonOccurrence.
 func insteadAfter(l line, end, start int) number {
 	rest := l.text[start:]
 	if len(bytes.Trim(l.text[end:start], blanksAndQuotes)) == 0 && !bytes.HasPrefix(rest, []byte("≈")) && !bytes.HasPrefix(rest, []byte("~=")) {
@@ -267,7 +276,8 @@ func insteadAfter(l line, end, start int) number {
 	word := string(rest[:len(rest)-len(bytes.TrimLeftFunc(rest, func(r rune) bool {
 		return r > ' ' && !strings.ContainsRune(",;|)]}\"'\x7f", r)
 	}))])
-	known := isMissing(word) && (len(word) > 1 || word == "?") || strings.EqualFold(word, "true") || strings.EqualFold(word, "false")
+	empty := (word == "" || strings.IndexByte(word, '=') > 0) && bytes.HasSuffix(bytes.TrimRight(l.text[end:start], blanksAndQuotes), []byte("="))
+	known := empty || isMissing(word) && (len(word) > 1 || word == "?") || strings.EqualFold(word, "true") || strings.EqualFold(word, "false")
 	if known && (word != "null" || l.text[end] != '"') {
 		return number{size: len(word), kind: missing}
 	}

@@ -147,6 +147,13 @@ func TestValuesAllWays(t *testing.T) {
 		{"0.6 → 0.4", none, map[int]float64{last: 0.4}},
 		{"0.6->0.4", none, map[int]float64{last: 0.4}},
 		{"0.6 -> saved", 0.6, nil},
+		{"3 / 10", none, map[int]float64{last: 10}},
+		{"1: 0.3", none, map[int]float64{last: 0.3}},
+		{"1 = 0.3", none, map[int]float64{last: 0.3}},
+		{"0.1 * 3", none, map[int]float64{last: 3}},
+		{"0.1 + 0.2 = 0.3", none, map[int]float64{last: 0.3}},
+		{"0.1 = best", 0.1, nil},
+		{"0.1 / step", 0.1, nil},
 		{"5 1234", 5, map[int]float64{last: 1234}},
 		{"0.5 123", 0.5, map[int]float64{last: 123}},
 		{"0.5 x 10 runs", 0.5, map[int]float64{last: 10}},
@@ -205,6 +212,7 @@ func TestMissingValues(t *testing.T) {
 	const none = 1e9
 	loss := parser.Rule{Metric: "loss"}
 	least := parser.Rule{Metric: "loss", Pick: "min"}
+	const benchmark = "BenchmarkFit-8   \t 1000000\t      1234.5 ns/op\t      16 B/op\t       2 allocs/op\nPASS\n"
 	for _, c := range []struct {
 		rule parser.Rule
 		text string
@@ -308,6 +316,24 @@ func TestMissingValues(t *testing.T) {
 		{parser.Rule{Metric: "loss", Pick: "mean"}, "loss: 3\nloss: 5\nloss: N/A\n", 4},
 		{parser.Rule{Metric: "loss", Pick: "first"}, "loss: N/A\nloss: 5\n", 5},
 		{parser.Rule{Regex: `loss.*?([\d.]+)`}, "loss=\u22124\n", none},
+		{loss, "[0]\tloss:3+0.1\n[1]\tloss:nan+nan\n", none}, // xgboost.cv
+		{loss, "loss: 3\nloss: inf+nan acc: 1\n", none},
+		{loss, "loss: 3\nloss: +inf\n", none},
+		{loss, "loss: 3\nloss: 0.31 + 0.02\n", 0.31}, // lightgbm.cv
+		{loss, "loss: 3\nloss=\n", none},
+		{loss, "loss: 3\nloss= acc=1\n", none},
+		{loss, "loss: 3\nloss=, acc=1\n", none},
+		{loss, "loss: 3\nloss = ''\n", none},
+		{loss, "loss=\nloss=3\n", 3},
+		{loss, "loss: 3\nloss:\n  plotted\n", 3},
+		{name("ns/op"), benchmark, 1234.5},
+		{name("B/op"), benchmark, 16},
+		{name("allocs/op"), benchmark, 2},
+		{name("BenchmarkFit-8"), benchmark, none},
+		{name("real"), "        0.62 real         0.50 user         0.10 sys\n", 0.62},
+		{name("sys"), "        0.62 real         0.50 user         0.10 sys\n", 0.10},
+		{name("time"), "3 time 12.5 s\n", 12.5},
+		{loss, "if loss == 0: stop\n0 loss 3 acc 1\n", 3},
 		{loss, "loss: 3\nif loss == 0: stop\n", 3},
 		{loss, "loss: 3\nassert (loss == 0)\n", 3},
 		{loss, "loss: 3\nloss == 0.5, lr == 0.1\n", none},
