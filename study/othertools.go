@@ -176,25 +176,30 @@ var (
 )
 
 // findColumn returns the column with a name, best behind the full prefix, or if there is none, the one
-// that has it behind another, or with signs that a name cannot have: weight-decay. It is empty if
-// there is none.
+// that has it behind another, in other letters, or with signs that a name cannot have: Weight-Decay. It is
+// empty if there is none.
 func findColumn(columns []string, name, full string, prefix *regexp.Regexp) (string, error) {
 	for _, c := range []string{full + name, name} {
 		if slices.Contains(columns, c) {
 			return c, nil
 		}
 	}
-	found := ""
-	for _, c := range columns {
-		if noName.ReplaceAllString(c, "_") != name && noName.ReplaceAllString(prefix.ReplaceAllString(c, ""), "_") != name {
-			continue
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		found := ""
+		for _, c := range columns {
+			if !same(noName.ReplaceAllString(c, "_"), name) && !same(noName.ReplaceAllString(prefix.ReplaceAllString(c, ""), "_"), name) {
+				continue
+			}
+			if found != "" {
+				return "", fmt.Errorf("%s may be %s or %s; give one of them another name", name, found, c)
+			}
+			found = c
 		}
 		if found != "" {
-			return "", fmt.Errorf("%s may be %s or %s; give one of them another name", name, found, c)
+			return found, nil
 		}
-		found = c
 	}
-	return found, nil
+	return "", nil
 }
 
 // parseCell reads a value as tables have it: whole numbers as 3.0, and truth values in capitals.
@@ -236,9 +241,11 @@ func (c *Config) readTable(text []byte) (*sheet, error) {
 	}
 	other := func(names ...string) string { // the first that is a column, and no parameter
 		for _, name := range names {
-			isParam := slices.Contains(namesOf(c.Params), name) && !slices.Contains(head, "params."+name)
-			if slices.Contains(head, name) && !isParam {
-				return name
+			is := func(h string) bool {
+				return strings.EqualFold(h, name) && (!slices.Contains(namesOf(c.Params), h) || slices.Contains(head, "params."+h))
+			}
+			if i := slices.IndexFunc(head, is); i >= 0 {
+				return head[i]
 			}
 		}
 		return ""
@@ -246,7 +253,7 @@ func (c *Config) readTable(text []byte) (*sheet, error) {
 	if s.objective = cmp.Or(s.objective, other("value", "objective")); s.objective == "" { // Optuna, Orion
 		return nil, fmt.Errorf("line 1: there is no column %s, the objective's, among %s", name, strings.Join(head, ", "))
 	}
-	standing := other("status", "state", "State")
+	standing := other("status", "state", "trial_status") // the last is Ax's
 	for {
 		cells, err := in.Read()
 		if err == io.EOF {
@@ -264,9 +271,10 @@ func (c *Config) readTable(text []byte) (*sheet, error) {
 		}
 		row.value = row.cells[s.objective]
 		switch word := strings.ToLower(row.cells[standing]); word {
-		case "pruned", "stopped", "running", "waiting", "pending", "unfinished", "excluded", "out of range", "interrupted", "new", "reserved", "killed":
+		case "pruned", "stopped", "running", "waiting", "pending", "unfinished", "excluded", "out of range", "interrupted", "new", "reserved", "killed",
+			"early_stopped", "abandoned", "canceled", "cancelled", "suspended", "scheduled", "queued", "staged", "candidate":
 			row.left = word
-		case "fail", "failed", "broken", "crashed", "error":
+		case "fail", "failed", "broken", "crashed", "error", "timeout", "memoryout":
 			row.value = ""
 		}
 		if s.rows = append(s.rows, row); len(s.rows) > mostRows {
