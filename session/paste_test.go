@@ -66,7 +66,17 @@ func TestPaste(t *testing.T) {
 			t.Errorf("%s: got %s, %v; want %s", line, got, err, want)
 		}
 	}
-	c.Command.Shell = "./x '{lr"
+	c.Run = study.Run{Env: []string{"A=1", "b.c=x y", "D E=2"}}
+	c.Command.Shell = "./x; ./y '{{n}}'"
+	if got, err := paste(&c, c.Dir, 0); err != nil || got != `(export A=1 || exit; env 'b.c'='x y' 'D E'=2 /bin/sh -c './x; ./y '\''{n}'\''')` {
+		t.Errorf("names that no shell exports: %s, %v", got, err)
+	}
+	c.Command = command.Command{Argv: []string{"./x", "a b"}}
+	c.Run.Env = c.Run.Env[1:]
+	if got, err := paste(&c, c.Dir, 0); err != nil || got != `env 'b.c'='x y' 'D E'=2 ./x 'a b'` {
+		t.Errorf("names that no shell exports: %s, %v", got, err)
+	}
+	c.Command = command.Command{Shell: "./x '{lr"}
 	if got, err := paste(&c, c.Dir, 0); err == nil {
 		t.Errorf("a command that no shell can read is shown as %s", got)
 	}

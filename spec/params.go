@@ -2,6 +2,7 @@ package spec
 
 import (
 	"errors"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -137,9 +138,7 @@ func (t *table) domain(p *spaces.Param) {
 			p.Min, p.Max = 1, 2 // nothing to complain about
 		}
 		p.Scale = spaces.Scale(t.OneOf("scale", "linear", "log", "logit"))
-		if t.has("step") {
-			p.Step, _ = t.number("step")
-		}
+		p.Step = t.within("step", 0, 0, math.Inf(1))
 	case spaces.KindChoice:
 		p.Choices = t.levels("choices", `add choices = ["a", "b"]`, "a parameter of type choice needs its choices")
 	case spaces.KindOrdered:

@@ -33,6 +33,9 @@ func (b *Bindings) WorkDir() string {
 // secretRE matches the names of variables whose values are not to be shown.
 var secretRE = regexp.MustCompile(`(?i)(?:^|_)(?:[A-Z]*KEY|[A-Z]*TOKEN|[A-Z]*SECRET|[A-Z]*PASS(?:WORD|WD|PHRASE)?|PWD|CREDENTIALS?|AUTH|COOKIE|DSN)(?:_|$)`)
 
+// identifierRE matches the names that a shell exports.
+var identifierRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
 // listRE finds what may stand between commands of which the last is run whatever becomes of the first.
 var listRE = regexp.MustCompile(`[;\n]|\|\||[^&<>]&(?:[^&>]|$)`)
 
@@ -53,6 +56,7 @@ func (c Command) Paste(here string) func(*Bindings) (string, error) {
 // pasted is Paste of a command that is rendered.
 func (c Command) pasted(b *Bindings, here string) string {
 	var before []string
+	line, odd := c.String(), ""
 	if b.Cwd != "" || b.Dir != here {
 		before = append(before, "cd "+shell.Word(b.WorkDir()))
 	}
@@ -61,7 +65,11 @@ func (c Command) pasted(b *Bindings, here string) string {
 		if secret {
 			word = `"${` + name + `:?is a secret}"`
 		}
-		before = append(before, "export "+name+"="+word)
+		if identifierRE.MatchString(name) {
+			before = append(before, "export "+name+"="+word)
+		} else { // which no shell exports
+			odd += " " + shell.Quote(name) + "=" + word
+		}
 	}
 	for _, e := range b.Environment() {
 		name, value, _ := strings.Cut(e, "=")
@@ -75,8 +83,14 @@ func (c Command) pasted(b *Bindings, here string) string {
 			export("LBOTUNE_PARAM_"+strings.ToUpper(v.Name), v.Value.Text(), false)
 		}
 	}
+	if odd != "" && c.Shell != "" {
+		line = "/bin/sh -c " + shell.Quote(line)
+	}
+	if odd != "" {
+		line = "env" + odd + " " + line
+	}
 	if len(before) == 0 {
-		return c.String()
+		return line
 	}
 	then, end := " && ", ")"
 	if listRE.MatchString(c.Shell) {
@@ -85,5 +99,5 @@ func (c Command) pasted(b *Bindings, here string) string {
 	if strings.ContainsAny(c.Shell, "#\n") {
 		end = "\n)" // it may end with a comment or a here-document
 	}
-	return "(" + strings.Join(before, " && ") + then + c.String() + end
+	return "(" + strings.Join(before, " && ") + then + line + end
 }
