@@ -129,6 +129,16 @@ func incomparable(was, now Config) []string {
 			fixed("measure of "+m.Name, was.Metrics[i].Measure, m.Measure)
 		}
 	}
+	ofParams := func(p command.Part) bool {
+		return p.IsPlaceholder() && (strings.HasPrefix(p.Name, "params_") || !slices.Contains(builtins, p.Name))
+	}
+	for _, e := range was.Run.Env {
+		name, text, _ := strings.Cut(e, "=")
+		if slices.ContainsFunc(command.Parse(text), ofParams) && !slices.Contains(now.Run.Env, e) {
+			i := slices.IndexFunc(now.Run.Env, func(n string) bool { return strings.HasPrefix(n, name+"=") })
+			fixed("variable of a parameter", e, append(now.Run.Env[max(i, 0):], "")[0])
+		}
+	}
 	if !filesExtend(was, now) {
 		fixed("files", contents(was.Files), contents(now.Files))
 	}

@@ -70,6 +70,9 @@ func TestChangesOfABegunStudy(t *testing.T) {
 			c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Metric: word}, Max: limit})
 		}
 	}
+	variables := func(env ...string) func(*study.Config) {
+		return func(c *study.Config) { c.Run.Env = env }
+	}
 	const when = "x == 0.5"
 	fresh := spaces.Param{Name: "new", Kind: spaces.KindFloat, Min: 0, Max: 1}
 	for name, c := range map[string]struct {
@@ -135,9 +138,12 @@ func TestChangesOfABegunStudy(t *testing.T) {
 			c.Params[2].Choices = []spaces.Value{spaces.String("b"), spaces.String("d")}
 			c.Params[2].Words = map[string][]string{"b": {"b"}, "d": {"7"}}
 		}, nil},
-		"while it is inactive": {option("1"), func(c *study.Config) { option("1")(c); c.Params[2].Inactive = spaces.String("b") }, []string{`inactive of o: was none, is "b"`}},
-		"repeats":              {nil, func(c *study.Config) { c.Run.Repeats = 3 }, []string{"repeats: was 1, is 3"}},
-		"no repeats":           {nil, func(c *study.Config) { c.Run.Repeats = 1 }, nil},
+		"while it is inactive":            {option("1"), func(c *study.Config) { option("1")(c); c.Params[2].Inactive = spaces.String("b") }, []string{`inactive of o: was none, is "b"`}},
+		"repeats":                         {nil, func(c *study.Config) { c.Run.Repeats = 3 }, []string{"repeats: was 1, is 3"}},
+		"another variable of a parameter": {variables("N={n}", "A=1"), variables("N={x}"), []string{`variable of a parameter: was "N={n}", is "N={x}"`}},
+		"no variable of all parameters":   {variables("P={params_json}"), nil, []string{`variable of a parameter: was "P={params_json}", is none`}},
+		"other variables":                 {variables("N={n}", "A=1", "D={trial_dir}"), variables("A=2", "N={n}", "B={x}"), nil},
+		"no repeats":                      {nil, func(c *study.Config) { c.Run.Repeats = 1 }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			was, now := config(), config()
