@@ -361,7 +361,7 @@ func parseParam(text string) (spaces.Param, error) {
 		}
 	case "choice":
 		p.Kind = spaces.KindChoice
-		p.Choices = lists.Map(strings.Split(rest, ","), choiceValue)
+		p.Choices = lists.Map(strings.Split(rest, ","), func(s string) spaces.Value { return choiceValue(strings.TrimSpace(s)) })
 	case "bool":
 		if p.Kind = spaces.KindBool; rest != "" {
 			return p, fmt.Errorf("parameter %q: found %q after bool, which takes nothing", text, rest)

@@ -12,7 +12,7 @@ import (
 func TestInlineStudyIsASpec(t *testing.T) {
 	in := draft.Inline{
 		Name:   `odd "name"`,
-		Params: []string{"lr=log:1e-6:1e-1", "depth=int:1:12", "width=logint:8:512", "opt=choice:sgd,adam,3", "x=float:-1:1", "bn=bool"},
+		Params: []string{"lr=log:1e-6:1e-1", "depth=int:1:12", "width=logint:8:512", "opt=choice:sgd, adam, 3", "x=float:-1:1", "bn=bool"},
 		Metric: "loss", Maximize: true, Trials: 50, Workers: 3, Seed: 9,
 		Command: []string{"./train.py", "--lr={lr}", "--text=a \"quoted\" \\ word\tand tab", "{depth}", "{width}", "{opt}", "{x}", "{flag:bn}"},
 	}
