@@ -115,8 +115,8 @@ func thousands(text []byte, size int) int {
 	return 0
 }
 
-// inUnits gives the end of a time in several units at the start of text, as in "1 min 30 s", 0 if it is none; size is
-// that of its first number.
+// inUnits gives the end of a time in several units at the start of text, as in "1 min 30 s" and "1 day, 2:00:00", 0 if
+// it is none; size is that of its first number.
 func inUnits(text []byte, size int) int {
 	if size+1 >= len(text) || text[size] != ' ' || strings.IndexByte("dhm", text[size+1]) < 0 { // for speed
 		return 0
@@ -127,7 +127,7 @@ func inUnits(text []byte, size int) int {
 	return 0
 }
 
-var unitsRE = regexp.MustCompile(`^ (?:d|days?|h|hrs?|hours?|min|mins|minutes?),? (?:and )?\d[\d.]* ?(?:h|hrs?|hours?|m|min|mins|minutes?|s|secs?|seconds?)\b`)
+var unitsRE = regexp.MustCompile(`^ (?:d|days?|h|hrs?|hours?|min|mins|minutes?),? (?:and )?\d[\d.]*(?::[\d:.]+| ?(?:h|hrs?|hours?|m|min|mins|minutes?|s|secs?|seconds?)\b)`)
 
 var groupsRE = regexp.MustCompile(`^` + signRE + `[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?`)
 

@@ -139,6 +139,7 @@ func TestValuesAllWays(t *testing.T) {
 		{"1 min 30 s", none, nil},
 		{"2 hours, 3 minutes", none, map[int]float64{betweenCommas: 7}},
 		{"1 h 2.5 min (total)", none, nil},
+		{"2 days, 3:04:05", none, map[int]float64{betweenCommas: 7}}, // a timedelta of Python
 		{"1 minute and 30 seconds", none, nil},
 		{"1.5 min", 1.5, nil},
 		{"12.5 s of 30 s", 12.5, map[int]float64{last: 30}},
