@@ -156,6 +156,8 @@ var shapes = []struct {
 	{"100 parameters", shape{params: 100, objectives: 1}},
 	{"2 objectives", shape{params: 5, objectives: 2}},
 	{"3 objectives", shape{params: 5, objectives: 3}},
+	{"100, 2 objectives", shape{params: 100, objectives: 2}},
+	{"100, 3 objectives", shape{params: 100, objectives: 3}},
 	{"5 constraints", shape{params: 5, objectives: 1, limits: 5}},
 	{"50 readings", shape{params: 1, objectives: 1, readings: 50}},
 	{"50, median", shape{params: 1, objectives: 1, readings: 50, rule: "median"}},
@@ -177,7 +179,7 @@ func TestGrowth(t *testing.T) {
 	}
 	row := func(cells []string) {
 		for i, cell := range cells {
-			fmt.Printf("%-*s  ", []int{14, 6, 17}[min(i, 2)], cell)
+			fmt.Printf("%-*s  ", []int{17, 6, 17}[min(i, 2)], cell)
 		}
 		fmt.Println()
 	}
