@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -129,10 +130,10 @@ func (d Program) objective(w *writer) {
 }
 
 var (
-	interpreterRE = regexp.MustCompile(`^(python|pypy|perl|ruby|node|bash|dash|zsh|sh|Rscript|julia|php|lua)[0-9.]*$`)
-	inlineCodeRE  = regexp.MustCompile(`^-[a-zA-Z]*[ceE]$`)
-	suffixRE      = regexp.MustCompile(`(?i)\.[a-z][a-z0-9]*$`) // no version, as in train-1.2
-	noNameRE      = regexp.MustCompile(`[^A-Za-z0-9_.+-]+`)
+	interpreterRE = lazily(`^(python|pypy|perl|ruby|node|bash|dash|zsh|sh|Rscript|julia|php|lua)[0-9.]*$`)
+	inlineCodeRE  = lazily(`^-[a-zA-Z]*[ceE]$`)
+	suffixRE      = lazily(`(?i)\.[a-z][a-z0-9]*$`) // no version, as in train-1.2
+	noNameRE      = lazily(`[^A-Za-z0-9_.+-]+`)
 )
 
 // ProgramName is what a study of a command line is called: its program without
@@ -144,18 +145,18 @@ func ProgramName(argv []string) string {
 	if argv = argv[programOf(argv):]; len(argv) == 0 {
 		return "study"
 	}
-	name := suffixRE.ReplaceAllString(filepath.Base(argv[scriptAt(argv)]), "")
-	return cmp.Or(strings.Trim(noNameRE.ReplaceAllString(name, "-"), "-."), "study")
+	name := suffixRE().ReplaceAllString(filepath.Base(argv[scriptAt(argv)]), "")
+	return cmp.Or(strings.Trim(noNameRE().ReplaceAllString(name, "-"), "-."), "study")
 }
 
 // scriptAt is the place of a program, or of the script or the module of an interpreter that is given one.
 func scriptAt(argv []string) int {
-	if interpreterRE.MatchString(filepath.Base(argv[0])) {
+	if interpreterRE().MatchString(filepath.Base(argv[0])) {
 		for i, a := range argv[1:] {
 			switch {
 			case a == "-m" && i+2 < len(argv):
 				return i + 2
-			case inlineCodeRE.MatchString(a):
+			case inlineCodeRE().MatchString(a):
 				return 0
 			case !strings.HasPrefix(a, "-"):
 				return i + 1
@@ -382,4 +383,12 @@ func choiceValue(s string) spaces.Value {
 		return spaces.Float(x)
 	}
 	return spaces.String(s)
+}
+
+// A pattern is compiled when it is first needed: every command of lbotune begins with this package's variables, and only
+// those that write specs use them.
+type pattern = func() *regexp.Regexp
+
+func lazily(expression string) pattern {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

@@ -2,7 +2,6 @@ package draft
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -36,25 +35,25 @@ const aNumber = `([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)`
 //	minisat       -var-decay = <double> (0 .. 1) (default: 0.95)
 //	others        -lr  learning rate [0.1]      -c cost : set the parameter C (default 1)
 var (
-	listedRE   = regexp.MustCompile(`[{\[<(]\s*([\w.+-]+(?:\s*[,|]\s*[\w.+-]+)+)\s*[}\]>)]`)
-	possibleRE = regexp.MustCompile(`(?i)\[?(?:possible values|choices|one of|allowed values)\s*:\s*[\[{(]?\s*([^\]})]+)`)
-	proseRE    = regexp.MustCompile(`\b([\w.+-]+(?:, [\w.+-]+)+,? or [\w.+-]+)\b`)
-	flagRE     = regexp.MustCompile(`^\s*(-[\w\[\]-]+)(?:[ =](?:[{\[<(][^}\]>)]*.|[^\s,:]+))?((?:,\s+-[\w-]+)*)`)
-	longRE     = regexp.MustCompile(`--?[A-Za-z][\w-]*`)
-	wordRE     = regexp.MustCompile(`^[\w.+-]+$`)
-	defaultRE  = regexp.MustCompile(`(?i)\bdefaults?(?: to| value)?(?: is)?\s*[:=]?\s*['"]?([-\w.+]*\w)([,:'/]\d|%)?`) // no 1,000 and no 5%
-	trailingRE = regexp.MustCompile(`\[([\w.+-]+)\]\s*$`)
-	realRE     = regexp.MustCompile(`^\S*?[\s=<\[(:]*(FLOAT|float|double|DOUBLE|real|REAL)\b|\(a[\w -]* number\b`)
-	integerRE  = regexp.MustCompile(`^\S*?[\s=<\[(:]*(INT|INTEGER|int|int32|int64|integer|uint)\b|\(an? [\w -]*integer\b`)
-	countRE    = regexp.MustCompile(`^=-?\d+\.\.-?\d*[2-9e]`) // --decay=1..200
-	codeRE     = regexp.MustCompile(`(?m)^\s*\d+ ?(or \w+\s*)?(--|=|:) ?\S|\b\d+ ?[=:] ?\w[^\d]+[,;] ?\d+ ?[=:] ?\w`)
-	shareRE    = regexp.MustCompile(`(?i)probabilit|fraction|proportion`)
-	leastRE    = regexp.MustCompile(`(?i)(?:at least |[\[;(]\s*[a-z]\w*\s*>=\s*)` + aNumber)
-	rangesRE   = []*regexp.Regexp{
-		regexp.MustCompile(aNumber + `\s*<=?\s*[a-z]\w*\s*<=?\s*` + aNumber),
-		regexp.MustCompile(`[\[(]\s*(?:imin|-inf|` + aNumber + `)\s*\.\.\.?\s*(?:imax|inf|` + aNumber + `)\s*[\])]`),
-		regexp.MustCompile(`(?i)(?:\bin|range:?|interval)\s+[\[(]` + aNumber + `\s*,\s*` + aNumber + `[\])]`),
-		regexp.MustCompile(`(?i)(?:^=|\(|\[|between |from |in |, )` + aNumber + `\s*(?:\.\.\.?|-|–| to | and | or )\s*` + aNumber + `(?:$|[^\w.]|\.\D)`),
+	listedRE   = lazily(`[{\[<(]\s*([\w.+-]+(?:\s*[,|]\s*[\w.+-]+)+)\s*[}\]>)]`)
+	possibleRE = lazily(`(?i)\[?(?:possible values|choices|one of|allowed values)\s*:\s*[\[{(]?\s*([^\]})]+)`)
+	proseRE    = lazily(`\b([\w.+-]+(?:, [\w.+-]+)+,? or [\w.+-]+)\b`)
+	flagRE     = lazily(`^\s*(-[\w\[\]-]+)(?:[ =](?:[{\[<(][^}\]>)]*.|[^\s,:]+))?((?:,\s+-[\w-]+)*)`)
+	longRE     = lazily(`--?[A-Za-z][\w-]*`)
+	wordRE     = lazily(`^[\w.+-]+$`)
+	defaultRE  = lazily(`(?i)\bdefaults?(?: to| value)?(?: is)?\s*[:=]?\s*['"]?([-\w.+]*\w)([,:'/]\d|%)?`) // no 1,000 and no 5%
+	trailingRE = lazily(`\[([\w.+-]+)\]\s*$`)
+	realRE     = lazily(`^\S*?[\s=<\[(:]*(FLOAT|float|double|DOUBLE|real|REAL)\b|\(a[\w -]* number\b`)
+	integerRE  = lazily(`^\S*?[\s=<\[(:]*(INT|INTEGER|int|int32|int64|integer|uint)\b|\(an? [\w -]*integer\b`)
+	countRE    = lazily(`^=-?\d+\.\.-?\d*[2-9e]`) // --decay=1..200
+	codeRE     = lazily(`(?m)^\s*\d+ ?(or \w+\s*)?(--|=|:) ?\S|\b\d+ ?[=:] ?\w[^\d]+[,;] ?\d+ ?[=:] ?\w`)
+	shareRE    = lazily(`(?i)probabilit|fraction|proportion`)
+	leastRE    = lazily(`(?i)(?:at least |[\[;(]\s*[a-z]\w*\s*>=\s*)` + aNumber)
+	rangesRE   = []pattern{
+		lazily(aNumber + `\s*<=?\s*[a-z]\w*\s*<=?\s*` + aNumber),
+		lazily(`[\[(]\s*(?:imin|-inf|` + aNumber + `)\s*\.\.\.?\s*(?:imax|inf|` + aNumber + `)\s*[\])]`),
+		lazily(`(?i)(?:\bin|range:?|interval)\s+[\[(]` + aNumber + `\s*,\s*` + aNumber + `[\])]`),
+		lazily(`(?i)(?:^=|\(|\[|between |from |in |, )` + aNumber + `\s*(?:\.\.\.?|-|–| to | and | or )\s*` + aNumber + `(?:$|[^\w.]|\.\D)`),
 	}
 )
 
@@ -65,14 +64,14 @@ func readHelp(help string) (list []*helped) {
 	for line := range strings.Lines(help) {
 		line = strings.TrimRight(strings.ReplaceAll(line, "│", " "), " \r\n") // typer draws a frame
 		indent := len(line) - len(strings.TrimLeft(line, " \t"))
-		m := flagRE.FindStringSubmatchIndex(line)
+		m := flagRE().FindStringSubmatchIndex(line)
 		switch {
 		case m != nil:
 			head := strings.Replace(line[:m[1]], "[no]", "", 1)
-			o, depth = &helped{flags: longRE.FindAllString(head, -1), text: strings.TrimLeft(line[m[3]:], " "), lo: math.Inf(-1), hi: math.Inf(1)}, indent
+			o, depth = &helped{flags: longRE().FindAllString(head, -1), text: strings.TrimLeft(line[m[3]:], " "), lo: math.Inf(-1), hi: math.Inf(1)}, indent
 			// In the line of the option itself the words may stand in its place for a value; further
 			// down only if the line says what they are.
-			listed := listedRE.FindStringSubmatch(line)
+			listed := listedRE().FindStringSubmatch(line)
 			if o.takes(listed, listed != nil && (listed[0][0] == '{' || strings.Contains(listed[0], "|"))); len(o.flags) > 0 {
 				list = append(list, o)
 			}
@@ -84,7 +83,7 @@ func readHelp(help string) (list []*helped) {
 		default:
 			o.text += "\n" + line
 		}
-		o.takes(possibleRE.FindStringSubmatch(line), true)
+		o.takes(possibleRE().FindStringSubmatch(line), true)
 	}
 	for _, o := range list {
 		o.understand()
@@ -101,26 +100,26 @@ func (o *helped) takes(list []string, exact bool) {
 
 // understand reads an option's text, which is whole.
 func (o *helped) understand() {
-	o.takes(proseRE.FindStringSubmatch(o.text), false)
-	if m := defaultRE.FindStringSubmatch(o.text); m != nil && m[2] == "" {
+	o.takes(proseRE().FindStringSubmatch(o.text), false)
+	if m := defaultRE().FindStringSubmatch(o.text); m != nil && m[2] == "" {
 		o.standard = m[1]
-	} else if m := trailingRE.FindStringSubmatch(o.text); m != nil {
+	} else if m := trailingRE().FindStringSubmatch(o.text); m != nil {
 		o.standard = m[1]
 	}
 	switch x, err := strconv.ParseFloat(o.standard, 64); {
-	case err == nil && x == math.Trunc(x) && countRE.MatchString(o.text):
+	case err == nil && x == math.Trunc(x) && countRE().MatchString(o.text):
 		o.kind = spaces.KindInt
-	case realRE.MatchString(o.text), err == nil && strings.ContainsAny(o.standard, ".e"):
+	case realRE().MatchString(o.text), err == nil && strings.ContainsAny(o.standard, ".e"):
 		o.kind = spaces.KindFloat
-	case integerRE.MatchString(o.text):
+	case integerRE().MatchString(o.text):
 		o.kind = spaces.KindInt
 	}
-	o.code = codeRE.MatchString(o.text)
-	if m := leastRE.FindStringSubmatch(o.text); m != nil {
+	o.code = codeRE().MatchString(o.text)
+	if m := leastRE().FindStringSubmatch(o.text); m != nil {
 		o.lo, _ = strconv.ParseFloat(m[1], 64)
 	}
 	for _, re := range rangesRE {
-		m := re.FindStringSubmatch(o.text)
+		m := re().FindStringSubmatch(o.text)
 		if m == nil {
 			continue
 		}
@@ -137,7 +136,7 @@ func (o *helped) understand() {
 		}
 		return
 	}
-	if shareRE.MatchString(o.text) && o.kind != spaces.KindInt {
+	if shareRE().MatchString(o.text) && o.kind != spaces.KindInt {
 		o.lo, o.hi = 0, 1
 	}
 }
@@ -147,7 +146,7 @@ func words(list string) []string {
 	var out []string
 	for _, w := range strings.FieldsFunc(strings.ReplaceAll(list, " or ", ","), func(r rune) bool { return r == ',' || r == '|' }) {
 		w = strings.Trim(strings.TrimSpace(w), `'"`)
-		if !wordRE.MatchString(w) {
+		if !wordRE().MatchString(w) {
 			return nil
 		}
 		out = append(out, w)

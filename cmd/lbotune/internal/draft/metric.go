@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,19 +12,19 @@ import (
 
 // The names of metrics tell what they measure and in which direction they are better.
 var (
-	lossNames  = regexp.MustCompile(`(?i)(^|[^a-z])(loss|err|error|rmse|mse|mae|mape|nll|bpd|bpc|perplexity|ppl|log_?loss|deviance|regret|wer|cer|fid)([^a-z]|$)`)
-	gainNames  = regexp.MustCompile(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|kappa|mcc|ndcg|elbo|likelihood|silhouette|modularity|ari|nmi|ess|hypervolume|ll|top[-_]?\d+|\w+@\d+)([^a-z]|$)`)
-	costNames  = regexp.MustCompile(`(?i)(^|[^a-z])(cost|objective|makespan|energy|residual|gap|seconds|time|runtime|elapsed|latency|p9\d+|ms|size|bytes)([^a-z]|$)`)                                    // where nothing else is printed
-	speedNames = regexp.MustCompile(`(?i)(^|[^a-z])(throughput|fps|qps|rps|iops|tps|bandwidth|\w*flops|\w+/s|\w+/sec|yield|hits?|hit[-_]rate|profit|revenue|speedup|efficiency|win[-_]?rate)([^a-z]|$)`) // and here, too
-	spread     = regexp.MustCompile(`(?i)(^|[^a-z])(std|stddev|stdev|sd|sem|var|variance)([^a-z]|$)`)
-	heldOut    = regexp.MustCompile(`(?i)(^|[^a-z])(val|valid|validation|dev|eval|test|cv|holdout|oob)([^a-z]|$)`)
-	whole      = regexp.MustCompile(`(?i)(^|[^a-z])(total|best|final|overall|cpu|wall|real)([^a-z]|$)`)
-	inTraining = regexp.MustCompile(`(?i)(^|[^a-z])(train|training|tr|parse|parsing|load|loading|read|reading|setup|simplification|init|input|original|before|initial)([^a-z]|$)`)
-	noMetrics  = regexp.MustCompile(`(?i)(^([a-eg-ik-xz]|n_\w+)$|(^|[^a-z])(epochs?|steps?|iter|iters|iteration|iterations|batch|lr|learning_rate|seed|eta|after|samples|examples|rank|world|gpu|cuda|device|memory|params|parameters|version|port|layers?|depth|workers|threads?|number of|num|count|counts|checksum|total|improve|clusters|divergences|bound|features|cities|rows|answer|models|calls|std)([^a-z]|$))`)
+	lossNames  = lazily(`(?i)(^|[^a-z])(loss|err|error|rmse|mse|mae|mape|nll|bpd|bpc|perplexity|ppl|log_?loss|deviance|regret|wer|cer|fid)([^a-z]|$)`)
+	gainNames  = lazily(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|kappa|mcc|ndcg|elbo|likelihood|silhouette|modularity|ari|nmi|ess|hypervolume|ll|top[-_]?\d+|\w+@\d+)([^a-z]|$)`)
+	costNames  = lazily(`(?i)(^|[^a-z])(cost|objective|makespan|energy|residual|gap|seconds|time|runtime|elapsed|latency|p9\d+|ms|size|bytes)([^a-z]|$)`)                                    // where nothing else is printed
+	speedNames = lazily(`(?i)(^|[^a-z])(throughput|fps|qps|rps|iops|tps|bandwidth|\w*flops|\w+/s|\w+/sec|yield|hits?|hit[-_]rate|profit|revenue|speedup|efficiency|win[-_]?rate)([^a-z]|$)`) // and here, too
+	spread     = lazily(`(?i)(^|[^a-z])(std|stddev|stdev|sd|sem|var|variance)([^a-z]|$)`)
+	heldOut    = lazily(`(?i)(^|[^a-z])(val|valid|validation|dev|eval|test|cv|holdout|oob)([^a-z]|$)`)
+	whole      = lazily(`(?i)(^|[^a-z])(total|best|final|overall|cpu|wall|real)([^a-z]|$)`)
+	inTraining = lazily(`(?i)(^|[^a-z])(train|training|tr|parse|parsing|load|loading|read|reading|setup|simplification|init|input|original|before|initial)([^a-z]|$)`)
+	noMetrics  = lazily(`(?i)(^([a-eg-ik-xz]|n_\w+)$|(^|[^a-z])(epochs?|steps?|iter|iters|iteration|iterations|batch|lr|learning_rate|seed|eta|after|samples|examples|rank|world|gpu|cuda|device|memory|params|parameters|version|port|layers?|depth|workers|threads?|number of|num|count|counts|checksum|total|improve|clusters|divergences|bound|features|cities|rows|answer|models|calls|std)([^a-z]|$))`)
 )
 
 // beforeRE is what of a line does not belong to its last number: up to another, or a comma.
-var beforeRE = regexp.MustCompile(`^.*([,;|]|[=:\s][-+\d.]+%?\s)`)
+var beforeRE = lazily(`^.*([,;|]|[=:\s][-+\d.]+%?\s)`)
 
 // chosen is a metric that a program seems to print, and what speaks for it.
 type chosen struct {
@@ -98,7 +97,7 @@ func candidates(text []byte, argv []string) (all []chosen, names string) {
 		}
 		r := c.Result.Reading
 		before := lines[min(r.Line, len(lines))-1]
-		m := weigh(c, beforeRE.ReplaceAllString(before[:min(r.Column-1, len(before))], ""))
+		m := weigh(c, beforeRE().ReplaceAllString(before[:min(r.Column-1, len(before))], ""))
 		if m.weight == 2 && slices.ContainsFunc(argv, func(a string) bool { return a == r.Text || strings.HasSuffix(a, "="+r.Text) }) {
 			m.weight = 0 // it may only be repeated
 		}
@@ -121,15 +120,15 @@ const (
 func weigh(c parser.Candidate, before string) chosen {
 	m := chosen{Candidate: c, name: cmp.Or(c.Rule.Metric, c.Rule.JSON)}
 	name := cmp.Or(m.name, before) // the last number has no name
-	loss, gain, speed := lossNames.MatchString(name), gainNames.MatchString(name), speedNames.MatchString(name)
+	loss, gain, speed := lossNames().MatchString(name), gainNames().MatchString(name), speedNames().MatchString(name)
 	m.maximize = (gain || speed) && !loss
-	switch no := noMetrics.MatchString(name); {
+	switch no := noMetrics().MatchString(name); {
 	case c.Rule.LastNumber:
 		m.weight = 1
 		return m
 	case loss || gain:
 		m.weight = 8
-	case speed, costNames.MatchString(name) && (!no || whole.MatchString(name)):
+	case speed, costNames().MatchString(name) && (!no || whole().MatchString(name)):
 		m.weight = strong
 	case no, strings.HasPrefix(name, "("):
 		return m
@@ -137,10 +136,10 @@ func weigh(c parser.Candidate, before string) chosen {
 		m.weight = 2
 	}
 	for _, by := range []struct {
-		words *regexp.Regexp
+		words pattern
 		more  int
 	}{{heldOut, 4}, {whole, 1}, {inTraining, -3}, {spread, -5}} {
-		if by.words.MatchString(name) || m.weight >= strong && by.words.MatchString(before) {
+		if by.words().MatchString(name) || m.weight >= strong && by.words().MatchString(before) {
 			m.weight += by.more
 		}
 	}

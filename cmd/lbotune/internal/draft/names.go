@@ -2,7 +2,6 @@ package draft
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -12,39 +11,39 @@ import (
 // Options that are no hyperparameters, whatever their values, by their names and by how --help
 // begins to describe them.
 var fixedOptions = []struct {
-	names, help *regexp.Regexp
+	names, help pattern
 	why         string
 }{
-	{regexp.MustCompile(`(?i)(^|_)(cv|k?folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|limit|subset|max_len(gth)?|vocab(ulary)?_size|year|start|end|date|(val|valid|validation|test|train|holdout)_(fraction|frac|size|split|ratio))$`),
-		regexp.MustCompile(`(?i)\bfolds?\b|cross.?valid`), "part of the task"},
-	{regexp.MustCompile(`(?i)(^|_)([a-z]*seeds?|random_state|rng)$`), regexp.MustCompile(`(?i)\bseed\b.*\brandom|\brandom.*\bseed\b|\brng\b`), "chance"},
-	{regexp.MustCompile(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(updates|generations|seconds|minutes|hours|duration)|(max|n)?_?(steps|timesteps|iters?|iterations|evals|evaluations)|repeats|repetitions|n?_?runs|(time|cpu|mem)_?lim(it)?|tm_?lim|timeout|budget|max_?time|wall_?time)$|^(time|seconds|minutes|hours|duration)$`),
-		regexp.MustCompile(`(?i)\b(number|maximum|max) (number )?(of )?(training )?(iterations|iters|epochs|steps|generations|evaluations)\b|time ?limit`), "how long it runs; more is rarely worse and costs time"},
-	{regexp.MustCompile(`(?i)(^|_)(n?(cpus?|gpus?|cores|threads?|procs?|processes|machines|nodes|workers|jobs)(_(per_\w+|count))?|devices?|cuda|port|host|local_rank|node_rank|world_size|j|np|parallel|parallelism|concurrency|memory|mem|ram)$`),
-		regexp.MustCompile(`(?i)\b(threads|processes|processors|goroutines|cores|cache memory|cache size)\b`), "of the machine"},
-	{regexp.MustCompile(`(?i)(^|_)(verb|verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|(eval|val|test|report|display|summary)_(every|interval|steps|freq)|keep_last|\w+_(interval|every)|every|version|id|colou?r)$|^(run|experiment)$`),
-		regexp.MustCompile(`(?i)\bverbos|\bquiet\b|\bprint|\bprogress\b|\blogging\b`), "changes no result"},
-	{regexp.MustCompile(`(?i)(^|_)(delete|remove|rm|clean|cleanup|purge|erase|wipe|overwrite|expire)(_|$)`), regexp.MustCompile(`(?i)^\S*\s+(delete|remove|erase|overwrite)s?\b`), "may delete something"},
+	{lazily(`(?i)(^|_)(cv|k?folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|limit|subset|max_len(gth)?|vocab(ulary)?_size|year|start|end|date|(val|valid|validation|test|train|holdout)_(fraction|frac|size|split|ratio))$`),
+		lazily(`(?i)\bfolds?\b|cross.?valid`), "part of the task"},
+	{lazily(`(?i)(^|_)([a-z]*seeds?|random_state|rng)$`), lazily(`(?i)\bseed\b.*\brandom|\brandom.*\bseed\b|\brng\b`), "chance"},
+	{lazily(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(updates|generations|seconds|minutes|hours|duration)|(max|n)?_?(steps|timesteps|iters?|iterations|evals|evaluations)|repeats|repetitions|n?_?runs|(time|cpu|mem)_?lim(it)?|tm_?lim|timeout|budget|max_?time|wall_?time)$|^(time|seconds|minutes|hours|duration)$`),
+		lazily(`(?i)\b(number|maximum|max) (number )?(of )?(training )?(iterations|iters|epochs|steps|generations|evaluations)\b|time ?limit`), "how long it runs; more is rarely worse and costs time"},
+	{lazily(`(?i)(^|_)(n?(cpus?|gpus?|cores|threads?|procs?|processes|machines|nodes|workers|jobs)(_(per_\w+|count))?|devices?|cuda|port|host|local_rank|node_rank|world_size|j|np|parallel|parallelism|concurrency|memory|mem|ram)$`),
+		lazily(`(?i)\b(threads|processes|processors|goroutines|cores|cache memory|cache size)\b`), "of the machine"},
+	{lazily(`(?i)(^|_)(verb|verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|(eval|val|test|report|display|summary)_(every|interval|steps|freq)|keep_last|\w+_(interval|every)|every|version|id|colou?r)$|^(run|experiment)$`),
+		lazily(`(?i)\bverbos|\bquiet\b|\bprint|\bprogress\b|\blogging\b`), "changes no result"},
+	{lazily(`(?i)(^|_)(delete|remove|rm|clean|cleanup|purge|erase|wipe|overwrite|expire)(_|$)`), lazily(`(?i)^\S*\s+(delete|remove|erase|overwrite)s?\b`), "may delete something"},
 }
 
 var (
 	// wordNames are those of options whose words are no choice.
-	wordNames = regexp.MustCompile(`(?i)(^|_)(data|dataset|task|mode|format|backend|output|input|device|metric|stage|split|action|command)$`)
+	wordNames = lazily(`(?i)(^|_)(data|dataset|task|mode|format|backend|output|input|device|metric|stage|split|action|command)$`)
 	// codeNames are those of options whose small numbers are codes, and dataPaths lead to what is no setting of a method.
-	codeNames = regexp.MustCompile(`(?i)(^|_)(s|t|m|mode|type|solver|method|algo|algorithm|kernel|strategy)$`)
-	dataPaths = regexp.MustCompile(`(?i)^(data|dataset|paths?|log|logger|logging|output|wandb)\.`)
-	fileRE    = regexp.MustCompile(`/|\.[A-Za-z]\w{0,5}$`)
-	valueRE   = regexp.MustCompile(`^[A-Za-z_]{2,}`)
-	camelRE   = regexp.MustCompile(`([a-z])([A-Z])`)
+	codeNames = lazily(`(?i)(^|_)(s|t|m|mode|type|solver|method|algo|algorithm|kernel|strategy)$`)
+	dataPaths = lazily(`(?i)^(data|dataset|paths?|log|logger|logging|output|wandb)\.`)
+	fileRE    = lazily(`/|\.[A-Za-z]\w{0,5}$`)
+	valueRE   = lazily(`^[A-Za-z_]{2,}`)
+	camelRE   = lazily(`([a-z])([A-Z])`)
 )
 
 // spelt is a name in small words; what --help calls the value of an option of one letter, such as
 // -c cost, says more than the letter.
 func (h *helped) spelt(name string) string {
-	if value := valueRE.FindString(h.text); len(name) == 1 && value != "" {
+	if value := valueRE().FindString(h.text); len(name) == 1 && value != "" {
 		name = value
 	}
-	return camelRE.ReplaceAllString(name, "${1}_$2")
+	return camelRE().ReplaceAllString(name, "${1}_$2")
 }
 
 // leftAlone says why an option is not varied; empty if it may be.
@@ -52,9 +51,9 @@ func leftAlone(flag, value string, h *helped) string {
 	name := h.spelt(nameOf(flag))
 	n, err := strconv.Atoi(value)
 	switch {
-	case err == nil && n >= 0 && n < 20 && (h.code || h.text == "" && codeNames.MatchString(name)):
+	case err == nil && n >= 0 && n < 20 && (h.code || h.text == "" && codeNames().MatchString(name)):
 		return "a number that seems to stand for something: make it a choice"
-	case dataPaths.MatchString(flag):
+	case dataPaths().MatchString(flag):
 		return "part of the task"
 	case len(value) > 1 && value[0] == '0' && strings.Trim(value, "0123456789") == "":
 		return "a number with a zero before it seems to be a name"
@@ -62,7 +61,7 @@ func leftAlone(flag, value string, h *helped) string {
 		return "may be a number of folds, or how much is printed"
 	}
 	for _, o := range fixedOptions {
-		if o.names.MatchString(name) && (len(name) > 1 || h.text == "") || o.help.MatchString(h.text[:min(len(h.text), 100)]) {
+		if o.names().MatchString(name) && (len(name) > 1 || h.text == "") || o.help().MatchString(h.text[:min(len(h.text), 100)]) {
 			return o.why
 		}
 	}
@@ -72,15 +71,15 @@ func leftAlone(flag, value string, h *helped) string {
 // The names of numbers tell what their values do not: real although written as whole
 // numbers, varied by factors, sizes, which grow by factors too, or shares.
 var (
-	realNames  = regexp.MustCompile(`(?i)(^|_)(c|g|cost|gamma|lambda\w*|reg\w*|l1|l2|alpha|eta0?|lr|learning_rate|weight_decay|wd|decay|tol|eps|epsilon|temperature|sigma|scale)$`)
-	zeroNames  = regexp.MustCompile(`(?i)(^|_)(lambda\w*|reg\w*|l1|l2|alpha|weight_decay|wd|decay|smoothing|noise|jitter|penalty|\w*coef|\w*coeff)$`)
-	shareNames = regexp.MustCompile(`(?i)(drop|momentum|beta_?[12]|ratio|prob|rho|^nu$|rate_drop|accept|crossover|mutation|freq$)`)
-	partNames  = regexp.MustCompile(`(?i)(subsample|colsample|fraction|frac(_|$)|keep|max_features|sample_rate)`) // of something, and not nothing
-	rateRE     = regexp.MustCompile(`(?i)rate$`)
-	factorRE   = regexp.MustCompile(`(?i)(^|_)(gamma|alpha|lambda|decay|damping|discount)$`) // 0.7 is one, 0.1 a weight
-	unitNames  = regexp.MustCompile(`(?i)(^|_)(lr|eta0?|(\w*_)?rate|decay)$`)
-	sizeNames  = regexp.MustCompile(`(?i)(batch|hidden|width|units|dim|size|channels|estimators|trees|leaves|rank|filters|embed)`)
-	wholeNames = regexp.MustCompile(`(?i)(batch|layers|depth|size|estimators|trees|leaves|units|hidden|width|rounds|channels|filters)`)
+	realNames  = lazily(`(?i)(^|_)(c|g|cost|gamma|lambda\w*|reg\w*|l1|l2|alpha|eta0?|lr|learning_rate|weight_decay|wd|decay|tol|eps|epsilon|temperature|sigma|scale)$`)
+	zeroNames  = lazily(`(?i)(^|_)(lambda\w*|reg\w*|l1|l2|alpha|weight_decay|wd|decay|smoothing|noise|jitter|penalty|\w*coef|\w*coeff)$`)
+	shareNames = lazily(`(?i)(drop|momentum|beta_?[12]|ratio|prob|rho|^nu$|rate_drop|accept|crossover|mutation|freq$)`)
+	partNames  = lazily(`(?i)(subsample|colsample|fraction|frac(_|$)|keep|max_features|sample_rate)`) // of something, and not nothing
+	rateRE     = lazily(`(?i)rate$`)
+	factorRE   = lazily(`(?i)(^|_)(gamma|alpha|lambda|decay|damping|discount)$`) // 0.7 is one, 0.1 a weight
+	unitNames  = lazily(`(?i)(^|_)(lr|eta0?|(\w*_)?rate|decay)$`)
+	sizeNames  = lazily(`(?i)(batch|hidden|width|units|dim|size|channels|estimators|trees|leaves|rank|filters|embed)`)
+	wholeNames = lazily(`(?i)(batch|layers|depth|size|estimators|trees|leaves|units|hidden|width|rounds|channels|filters)`)
 )
 
 // guessRange sets the kind, range and scale of p around the value x that is used today, and reports
@@ -92,19 +91,19 @@ func guessRange(p *spaces.Param, x float64, text string, h *helped) bool {
 	name := h.spelt(p.Name)
 	whole := !strings.ContainsAny(text, ".eE") && !strings.HasPrefix(text, "+")
 	factors := strings.ContainsAny(text, "eE") || x > 0 && x < 0.05
-	share := shareNames.MatchString(name)
-	integer := whole && (!realNames.MatchString(name) || h.typed && x >= 2) || wholeNames.MatchString(name) && !strings.Contains(text, ".")
+	share := shareNames().MatchString(name)
+	integer := whole && (!realNames().MatchString(name) || h.typed && x >= 2) || wholeNames().MatchString(name) && !strings.Contains(text, ".")
 	if h.kind != "" {
 		integer = h.kind == spaces.KindInt
 	}
 	switch {
 	case h.whole:
 		p.Kind, p.Min, p.Max = spaces.KindInt, h.lo, h.hi
-	case x >= 0.1 && x < 1 && partNames.MatchString(name), x == 1 && h.kind != spaces.KindInt && (share || partNames.MatchString(name) || rateRE.MatchString(name)):
+	case x >= 0.1 && x < 1 && partNames().MatchString(name), x == 1 && h.kind != spaces.KindInt && (share || partNames().MatchString(name) || rateRE().MatchString(name)):
 		p.Min, p.Max = 0.1, 1
 	case x == math.Trunc(x) && x >= 1 && integer:
 		p.Kind = spaces.KindInt
-		if sizeNames.MatchString(name) {
+		if sizeNames().MatchString(name) {
 			p.Min, p.Max, p.Scale = math.Max(1, math.Floor(x/8)), x*8, spaces.Log
 		} else {
 			p.Min, p.Max = math.Max(1, math.Floor(x/4)), math.Max(x*3, x+2)
@@ -114,11 +113,11 @@ func guessRange(p *spaces.Param, x float64, text string, h *helped) bool {
 		if p.Min > 0 { // momentum may be 0
 			p.Scale = spaces.Logit
 		}
-	case factors || x > 0 && realNames.MatchString(name):
+	case factors || x > 0 && realNames().MatchString(name):
 		p.Min, p.Max, p.Scale = roundTo1(x/100), roundTo1(x*100), spaces.Log
 	case x >= 0 && x < 1 && share:
 		p.Min, p.Max = 0, 0.99
-	case x == 0 && zeroNames.MatchString(name):
+	case x == 0 && zeroNames().MatchString(name):
 		p.Min, p.Max = 0, 0.1
 	case x > 0:
 		p.Min, p.Max, p.Scale = roundTo1(x/10), roundTo1(x*10), spaces.Log
@@ -135,7 +134,7 @@ func guessRange(p *spaces.Param, x float64, text string, h *helped) bool {
 	if x < p.Min || x > p.Max { // rounding
 		p.Min, p.Max = math.Min(p.Min, x), math.Max(p.Max, x)
 	}
-	if p.Kind == spaces.KindFloat && x <= 1 && p.Max > 1 && (unitNames.MatchString(name) || x > 0.5 && factorRE.MatchString(name)) {
+	if p.Kind == spaces.KindFloat && x <= 1 && p.Max > 1 && (unitNames().MatchString(name) || x > 0.5 && factorRE().MatchString(name)) {
 		p.Max = 1
 	}
 	if h.lo <= x && x <= h.hi && h.lo < h.hi { // else something else was read

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,7 +63,7 @@ func (g *guesser) placeholders(text string, parts []command.Part) string {
 }
 
 // assignedRE is an option in the style of Hydra: model.dropout=0.3.
-var assignedRE = regexp.MustCompile(`^[+~]{0,2}[A-Za-z_][\w.@/-]*$`)
+var assignedRE = lazily(`^[+~]{0,2}[A-Za-z_][\w.@/-]*$`)
 
 // arguments returns the command with placeholders for what was guessed.
 func (g *guesser) arguments(argv []string) []string {
@@ -94,11 +93,11 @@ func (g *guesser) arguments(argv []string) []string {
 }
 
 var (
-	compilerRE = regexp.MustCompile(`^([\w-]+-)?(cc|c\+\+|gcc|g\+\+|clang|clang\+\+|gfortran)(-[\d.]+)?$`)
-	toggleRE   = regexp.MustCompile(`^-f(no-)?([a-z][\w-]*)$`)   // of a compiler
-	numberRE   = regexp.MustCompile(`^(-[A-Za-z]?)(\d+\.?\d*)$`) // -O2, and -6 of xz
-	levelsRE   = regexp.MustCompile(`(?m)^\s*-(#|\d)`)           // in what --help prints
-	settingRE  = regexp.MustCompile(`^([\w.-]+)=([^=,]+)$`)      // --param=a=1
+	compilerRE = lazily(`^([\w-]+-)?(cc|c\+\+|gcc|g\+\+|clang|clang\+\+|gfortran)(-[\d.]+)?$`)
+	toggleRE   = lazily(`^-f(no-)?([a-z][\w-]*)$`)   // of a compiler
+	numberRE   = lazily(`^(-[A-Za-z]?)(\d+\.?\d*)$`) // -O2, and -6 of xz
+	levelsRE   = lazily(`(?m)^\s*-(#|\d)`)           // in what --help prints
+	settingRE  = lazily(`^([\w.-]+)=([^=,]+)$`)      // --param=a=1
 )
 
 // words makes placeholders of what was guessed among the words of one command, in their places.
@@ -108,9 +107,9 @@ func (g *guesser) words(words []string) {
 		return
 	}
 	base := path.Base(words[program])
-	compiler, runs := compilerRE.MatchString(base), program+scriptAt(words[program:]) // a script, by an interpreter
-	if runs == program && interpreterRE.MatchString(base) {
-		runs += 2 + slices.IndexFunc(words[program+1:], inlineCodeRE.MatchString)
+	compiler, runs := compilerRE().MatchString(base), program+scriptAt(words[program:]) // a script, by an interpreter
+	if runs == program && interpreterRE().MatchString(base) {
+		runs += 2 + slices.IndexFunc(words[program+1:], inlineCodeRE().MatchString)
 	}
 	for i := program + 1; i < len(words); i++ {
 		a, next := words[i], ""
@@ -119,14 +118,14 @@ func (g *guesser) words(words []string) {
 		}
 		flag, value, assigned := strings.Cut(a, "=")
 		g.as = a
-		toggle, number := toggleRE.FindStringSubmatch(a), numberRE.FindStringSubmatch(a)
+		toggle, number := toggleRE().FindStringSubmatch(a), numberRE().FindStringSubmatch(a)
 		switch {
 		case compiler && toggle != nil:
 			p := spaces.Param{Name: nameOf(toggle[2]), Kind: spaces.KindBool, Default: spaces.Bool(toggle[1] == "")}
 			if g.add(p, "from "+a) {
 				words[i] = fmt.Sprintf("{flag:%s=-f%s|-fno-%[2]s}", p.Name, toggle[2])
 			}
-		case number != nil && (number[1] == "-" && levelsRE.MatchString(g.help) || len(number[1]) == 2 && (!compiler || number[1] == "-O")):
+		case number != nil && (number[1] == "-" && levelsRE().MatchString(g.help) || len(number[1]) == 2 && (!compiler || number[1] == "-O")):
 			name, h := number[1], g.of(number[1])
 			if x, _ := strconv.ParseFloat(number[2], 64); name == "-" {
 				name, h = "level", &helped{lo: min(x, 1), hi: max(x, 9), whole: true}
@@ -136,9 +135,9 @@ func (g *guesser) words(words []string) {
 			if name, ok := g.known(name, number[2], h); ok {
 				words[i] = number[1] + "{" + name + "}"
 			}
-		case assigned && (strings.HasPrefix(a, "-") || assignedRE.MatchString(flag)):
+		case assigned && (strings.HasPrefix(a, "-") || assignedRE().MatchString(flag)):
 			of := flag
-			if m := settingRE.FindStringSubmatch(value); m != nil {
+			if m := settingRE().FindStringSubmatch(value); m != nil {
 				of, flag, value = m[1], flag+"="+m[1], m[2]
 			}
 			if again(flag, words[i+1:]) {
@@ -147,7 +146,7 @@ func (g *guesser) words(words []string) {
 				words[i] = flag + "={" + name + "}"
 			}
 		case i+1 == runs && next != "" && !isNumber(next): // it is no value of the option
-		case strings.HasPrefix(a, "-") && next != "" && !settingRE.MatchString(next):
+		case strings.HasPrefix(a, "-") && next != "" && !settingRE().MatchString(next):
 			g.as += " " + next
 			if again(a, words[i+1:]) {
 				g.leave(g.as, givenAgain)
@@ -166,7 +165,7 @@ func (g *guesser) words(words []string) {
 			if more := values(words[i+1:]); ok && !several && len(more) > 0 {
 				g.leave(strings.Join(more, " "), "behind the value of "+comment(a)+"; {NAME} in its place makes it a parameter")
 			}
-		case strings.HasPrefix(a, "-") && strings.Trim(a, "-") != "" && !isNumber(a) && simpleRE.MatchString(a) && next == "":
+		case strings.HasPrefix(a, "-") && strings.Trim(a, "-") != "" && !isNumber(a) && simpleRE().MatchString(a) && next == "":
 			g.leave(a, "a switch; {flag:NAME="+a+"} in its place makes it a parameter")
 		}
 	}
@@ -249,13 +248,13 @@ func (g *guesser) fromHelp() (more []string) {
 }
 
 // fixedVariables are environment variables that change no result.
-var fixedVariables = regexp.MustCompile(`^(PYTHON|OMP_|MKL_|KMP_|OPENBLAS|NUMEXPR|CUDA|NCCL|TF_|TORCH|XLA|JAX|HF_|TOKENIZERS|WANDB|SLURM|LC_|LD_|LANG|MALLOC|GO|RAYON|JAVA)`)
+var fixedVariables = lazily(`^(PYTHON|OMP_|MKL_|KMP_|OPENBLAS|NUMEXPR|CUDA|NCCL|TF_|TORCH|XLA|JAX|HF_|TOKENIZERS|WANDB|SLURM|LC_|LD_|LANG|MALLOC|GO|RAYON|JAVA)`)
 
 // variables makes parameters of the numbers that environment variables are set to.
 func (g *guesser) variables(words []string) {
 	for i, w := range words {
 		name, value, assigned := strings.Cut(w, "=")
-		if assigned && !strings.HasPrefix(name, "-") && !fixedVariables.MatchString(name) {
+		if assigned && !strings.HasPrefix(name, "-") && !fixedVariables().MatchString(name) {
 			if param, ok := g.option(name, value); ok {
 				words[i] = name + "={" + param + "}"
 			}
@@ -275,10 +274,10 @@ func (g *guesser) positional(argv []string) {
 	}
 }
 
-var notInNames = regexp.MustCompile(`\W+`)
+var notInNames = lazily(`\W+`)
 
 // nameOf is a parameter's name for an option.
-func nameOf(flag string) string { return strings.Trim(notInNames.ReplaceAllString(flag, "_"), "_") }
+func nameOf(flag string) string { return strings.Trim(notInNames().ReplaceAllString(flag, "_"), "_") }
 
 // option guesses a parameter from an option and its value.
 func (g *guesser) option(flag, value string) (string, bool) { return g.known(flag, value, g.of(flag)) }
@@ -318,11 +317,11 @@ func (g *guesser) known(flag, value string, h *helped) (string, bool) {
 		if p.Default = spaces.Float(x); p.Kind == spaces.KindInt {
 			p.Default = spaces.Int(int64(x))
 		}
-	case slices.Contains(h.choices, value) && why == "" && !wordNames.MatchString(name):
+	case slices.Contains(h.choices, value) && why == "" && !wordNames().MatchString(name):
 		p.Kind, p.Choices, p.Default = spaces.KindChoice, lists.Map(h.choices, choiceValue), choiceValue(value)
 	case g.files[value].From != "" || g.origin != "":
 		return "", false
-	case fileRE.MatchString(value):
+	case fileRE().MatchString(value):
 		why = "names a file"
 	case why == "":
 		why = "no number; {NAME} in its place, with its choices, makes it a parameter"

@@ -3,7 +3,6 @@ package draft
 import (
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,7 +18,7 @@ var wrappers = map[string]string{"env": "uCS", "exec": "a", "timeout": "ks", "ni
 	"mpirun": "ncNH", "mpiexec": "ncNH", "srun": "nNcptJAGwx"}
 
 // ofWrapperRE are what a wrapper has before its command: variables, and numbers such as 60s.
-var ofWrapperRE = regexp.MustCompile(`^(-.*|[A-Za-z_]\w*=.*|[\d.]+[smhd]?|0x[\da-fA-F]+)$`)
+var ofWrapperRE = lazily(`^(-.*|[A-Za-z_]\w*=.*|[\d.]+[smhd]?|0x[\da-fA-F]+)$`)
 
 // programOf is the place of the program in a command line, behind its environment and wrappers.
 func programOf(argv []string) (i int) {
@@ -30,19 +29,19 @@ func programOf(argv []string) (i int) {
 			values = v
 		} else if len(a) == 2 && a[0] == '-' && strings.Contains(values, a[1:]) {
 			i++
-		} else if !ofWrapperRE.MatchString(a) {
+		} else if !ofWrapperRE().MatchString(a) {
 			break
 		}
 	}
 	return min(i, len(argv))
 }
 
-var shellRE = regexp.MustCompile(`^(ba|da|z|k|mk)?sh$`)
+var shellRE = lazily(`^(ba|da|z|k|mk)?sh$`)
 
 // scriptOf is the place of the text that a shell runs by its option -c; 0 if there is none.
 func scriptOf(argv []string) int {
 	program := programOf(argv)
-	if program >= len(argv) || !shellRE.MatchString(path.Base(argv[program])) {
+	if program >= len(argv) || !shellRE().MatchString(path.Base(argv[program])) {
 		return 0
 	}
 	for i := program + 1; i+1 < len(argv) && strings.HasPrefix(argv[i], "-"); i++ {
@@ -58,10 +57,10 @@ func scriptOf(argv []string) int {
 }
 
 // simpleRE are words in which nothing is quoted, expanded or replaced.
-var simpleRE = regexp.MustCompile(`^[\w.,:=@%+/~-]+$`)
+var simpleRE = lazily(`^[\w.,:=@%+/~-]+$`)
 
 // asideRE are programs that prepare, or that filter what another prints: their options are their own.
-var asideRE = regexp.MustCompile(`^(\.|\[|awk|cat|cd|cp|cut|echo|egrep|export|fgrep|grep|head|ln|ls|mkdir|mv|printf|rm|sed|set|sleep|source|tail|tee|test|touch|tr|ulimit|uniq|wc|xargs)$`)
+var asideRE = lazily(`^(\.|\[|awk|cat|cd|cp|cut|echo|egrep|export|fgrep|grep|head|ln|ls|mkdir|mv|printf|rm|sed|set|sleep|source|tail|tee|test|touch|tr|ulimit|uniq|wc|xargs)$`)
 
 // call is a simple command in a line of shell: the places of its words, variables before it among them.
 type call [][2]int
@@ -91,7 +90,7 @@ func callsOf(line string) (calls []call) {
 			for _, a := range n.Args {
 				add(a)
 			}
-			if words := c.words(line); !asideRE.MatchString(words[min(programOf(words), len(words)-1)]) {
+			if words := c.words(line); !asideRE().MatchString(words[min(programOf(words), len(words)-1)]) {
 				calls = append(calls, c)
 			}
 		}
@@ -137,19 +136,19 @@ func (g *guesser) shell(line string) string {
 }
 
 // dearRE are programs that ask for a password or a cluster's time before they run another.
-var dearRE = regexp.MustCompile(`(^|/)(sudo|srun)$`)
+var dearRE = lazily(`(^|/)(sudo|srun)$`)
 
 // HelpCommand is what prints a program's help: the words before its first option or file, and --help.
 // It is empty where no program can be told.
 func HelpCommand(argv []string) []string {
 	words := helpWords(argv)
-	if len(words) == 0 || slices.ContainsFunc(words, dearRE.MatchString) {
+	if len(words) == 0 || slices.ContainsFunc(words, dearRE().MatchString) {
 		return nil
 	}
 	return append(slices.Clone(words), "--help")
 }
 
-var subcommandRE = regexp.MustCompile(`^[a-z][a-z_-]*$`)
+var subcommandRE = lazily(`^[a-z][a-z_-]*$`)
 
 func helpWords(argv []string) []string {
 	if len(argv) == 1 && strings.ContainsAny(argv[0], " \t\n") {
@@ -160,14 +159,14 @@ func helpWords(argv []string) []string {
 		argv = calls[0].words(argv[0])
 	}
 	program := programOf(argv)
-	if program >= len(argv) || scriptOf(argv) > 0 || !simpleRE.MatchString(argv[program]) {
+	if program >= len(argv) || scriptOf(argv) > 0 || !simpleRE().MatchString(argv[program]) {
 		return nil
 	}
 	i := program + scriptAt(argv[program:]) + 1
-	if i == program+1 && interpreterRE.MatchString(path.Base(argv[program])) {
+	if i == program+1 && interpreterRE().MatchString(path.Base(argv[program])) {
 		return nil // its code is in the command
 	}
-	for i < len(argv) && subcommandRE.MatchString(argv[i]) {
+	for i < len(argv) && subcommandRE().MatchString(argv[i]) {
 		i++
 	}
 	return argv[:i]
