@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -186,7 +185,7 @@ func TestMetricsOfFiles(t *testing.T) {
 			put(t, filepath.Join(job.Dir, "out.txt"), "loss=2 size=3\n")
 			return ending{stdout: "loss=7 size=7 age=7\n"}
 		}})
-		if m := st.Trials[0].Metrics; err != nil || !slices.Equal(m, study.Metrics{"loss": 2, "size": 3}.Reported()) {
+		if m := st.Trials[0].Metrics; err != nil || asJSON(t, m) != asJSON(t, study.Metrics{"loss": 2, "size": 3}) {
 			t.Errorf("metrics %v: %v", m, err)
 		}
 	})

@@ -313,7 +313,7 @@ func (s *State) finished(t *Trial, e Finished, at time.Time) error {
 	if e.Status == optimizer.Succeeded {
 		s.longest = max(s.longest, t.Took)
 	}
-	t.Value, t.Metrics = value, e.Metrics.Reported()
+	t.Value, t.Metrics = value, e.Metrics.reported()
 	if t.Status == optimizer.Failed || s.noBar(t) {
 		s.watch(pruner.Call{Forget: t.Number})
 	} else {

@@ -102,7 +102,7 @@ func (c *Config) violation(m outcomes) float64 {
 // the means of the runs that have confirmed it, since it was chosen for what its own were.
 func (s *State) Means(t *Trial) Reported {
 	if s.Config.Run.Confirm > 0 && len(t.Confirms) > 1 {
-		return Combine(t.Confirms, "mean").Reported()
+		return Combine(t.Confirms, "mean").reported()
 	}
 	return t.Metrics
 }

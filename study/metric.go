@@ -154,8 +154,8 @@ type ofMetric struct {
 	Value float64
 }
 
-// Reported returns m in little room.
-func (m Metrics) Reported() Reported {
+// reported returns m in little room.
+func (m Metrics) reported() Reported {
 	out := make(Reported, 0, len(m))
 	for name, v := range m {
 		out = append(out, ofMetric{name, v})
