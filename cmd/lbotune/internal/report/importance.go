@@ -134,8 +134,12 @@ func (im *Importance) said(to string) []string {
 	rows := im.Ranked()
 	what := fmt.Sprintf("it has a part in %s of %s", rows[0].Total.percent(), im.Variance())
 	out := []string{fmt.Sprintf("%s matters most%s: %s.", rows[0].Param, to, what)}
-	if rows[0].First < 0.9 && len(rows) > 1 {
-		out[0] = fmt.Sprintf("It is %s or %s that matters most%s: %.0f %% likely %s, and then %s.", rows[0].Param, rows[1].Param, to, 100*rows[0].First, rows[0].Param, what)
+	if first := rows[0].First; first < 0.9 && len(rows) > 1 {
+		which := fmt.Sprintf("It is %s or %s that matters most", rows[0].Param, rows[1].Param)
+		if first+rows[1].First < 0.9 {
+			which = "It is open which parameter matters most"
+		}
+		out[0] = fmt.Sprintf("%s%s: %.0f %% likely %s, and then %s.", which, to, 100*first, rows[0].Param, what)
 	}
 	var idle []string
 	for _, r := range im.Params {

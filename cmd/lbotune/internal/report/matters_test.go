@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -30,5 +31,22 @@ func TestWhatMattersInAnyUnit(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// Of two parameters one is said to matter most only where that is likely.
+func TestWhatMattersMostMayBeOpen(t *testing.T) {
+	for want, first := range map[string][3]float64{
+		"a matters most: ": {0.95, 0.05, 0},
+		"It is a or b that matters most: 60 % likely a, ":             {0.6, 0.35, 0.05},
+		"It is open which parameter matters most: 40 % likely a, and": {0.4, 0.3, 0.3},
+	} {
+		im := Importance{Objective: "loss"}
+		for i, p := range first {
+			im.Params = append(im.Params, ParamRow{Param: string(rune('a' + i)), First: p, Total: Interval{0.3 - 0.1*float64(i), 0, 1}, Good: Interval{0.3, 0, 1}})
+		}
+		if got := im.said("")[0]; !strings.HasPrefix(got, want) {
+			t.Errorf("%s; want %s", got, want)
+		}
 	}
 }
