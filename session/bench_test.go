@@ -29,7 +29,7 @@ func large(tb testing.TB, dir string, n int) {
 	for k := 1; k <= n; k++ {
 		v := float64(k) / float64(n+1)
 		at = at.Add(time.Second)
-		_, err := j.AppendLazy(
+		err := j.AppendLazy(
 			study.Record{At: at, Event: study.Proposed{Trial: k, Told: k - 1, Pending: []int{}, Origin: optimizer.OriginExplore,
 				Values: spaces.Values{{Name: "x", Value: spaces.Float(v)}, {Name: "n", Value: spaces.Int(int64(k%9 + 1))}},
 				Note:   optimizer.Note{Why: "uniform"}}},

@@ -90,7 +90,7 @@ func writeStudy(t *testing.T, dir string, first study.Created, trials int) {
 		t.Fatal(err)
 	}
 	for k := 1; k <= trials; k++ {
-		_, err := j.Append(
+		err := j.Append(
 			study.Record{Event: study.Proposed{Trial: k, Told: k - 1, Pending: []int{}, Origin: optimizer.OriginInitial,
 				Values: spaces.Values{{Name: "x", Value: spaces.Float(0.5)}, {Name: "n", Value: spaces.Int(1)}}}},
 			study.Record{Event: study.Finished{Trial: k, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 1}}})
@@ -128,7 +128,7 @@ func TestReplayContradiction(t *testing.T) {
 		j, err := journal.Create(layout.Study(dir).Journal(), study.Record{Event: events[0]})
 		for _, e := range events[1:] {
 			if err == nil {
-				_, err = j.Append(study.Record{Event: e})
+				err = j.Append(study.Record{Event: e})
 			}
 		}
 		if err == nil {

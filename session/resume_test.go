@@ -382,7 +382,7 @@ func altered(t *testing.T, dir string, alter func(study.Event) study.Event) stri
 			j, err = journal.Create(to.Journal(), r)
 			return err
 		}
-		_, err = j.AppendLazy(r)
+		err = j.AppendLazy(r)
 		return err
 	})
 	if err := errors.Join(err, j.Close()); err != nil {
@@ -456,7 +456,7 @@ func TestContradictoryJournal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Append(study.Record{Event: study.Excluded{Trial: 3}}); err != nil {
+	if err := j.Append(study.Record{Event: study.Excluded{Trial: 3}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Close(); err != nil {

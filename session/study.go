@@ -150,7 +150,7 @@ func (s *Study) write(updates []study.Update) error {
 			record = s.journal.Append
 		}
 	}
-	if _, s.lost = record(lines...); s.lost != nil {
+	if s.lost = record(lines...); s.lost != nil {
 		return s.lost
 	}
 	for _, u := range updates {

@@ -207,7 +207,7 @@ func earlierStudy(t *testing.T, was study.Config, events ...study.Event) study.C
 		t.Fatal(err)
 	}
 	for _, r := range rs[1:] {
-		if _, err := j.Append(r); err != nil {
+		if err := j.Append(r); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -32,7 +32,7 @@ func TestFollow(t *testing.T) {
 		if seen == len(rs) {
 			return nil
 		}
-		_, err := j.Append(rs[seen])
+		err := j.Append(rs[seen])
 		return err
 	}, nil)
 	if err != nil || seen != len(rs) {
@@ -56,7 +56,7 @@ func TestWatch(t *testing.T) {
 	last := len(rs) - 1
 	j, err := journal.Create(layout.Study(dir).Journal(), rs[0])
 	for _, r := range rs[1:last] {
-		if _, more := j.Append(r); more != nil {
+		if more := j.Append(r); more != nil {
 			err = more
 		}
 	}
@@ -71,7 +71,7 @@ func TestWatch(t *testing.T) {
 		if len(ended) > 1 {
 			return nil
 		}
-		_, err := j.Append(rs[last])
+		err := j.Append(rs[last])
 		return err
 	})
 	if err := errors.Join(err, j.Close()); err != nil || !slices.Equal(ended, []bool{false, true}) {
@@ -87,7 +87,7 @@ func TestFollowAfterTheGuard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Append(rs[1], rs[2]); err != nil {
+	if err := j.Append(rs[1], rs[2]); err != nil {
 		t.Fatal(err)
 	}
 	looks := 0
@@ -114,7 +114,7 @@ func TestFollowStops(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = j.Append(rs[1], rs[2])
+		err = j.Append(rs[1], rs[2])
 		if err := errors.Join(err, j.Close()); err != nil {
 			t.Fatal(err)
 		}

@@ -65,7 +65,7 @@ func TestUnknownKeys(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = j.Append(second)
+				err = j.Append(second)
 				if err := errors.Join(err, j.Close()); err != nil {
 					t.Fatal(err)
 				}

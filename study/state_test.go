@@ -161,7 +161,7 @@ func TestGoldenJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range rs[1:] {
-		if _, err := j.AppendLazy(r); err != nil {
+		if err := j.AppendLazy(r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -355,7 +355,7 @@ func TestUnreadableRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = j.Append(map[string]any{"type": "teleported", "at": "2026-01-02T03:04:05.000Z", "elapsed": 1})
+	err = j.Append(map[string]any{"type": "teleported", "at": "2026-01-02T03:04:05.000Z", "elapsed": 1})
 	if err := errors.Join(err, j.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -384,7 +384,7 @@ func TestContradictionInJournal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Append(rs[1], rs[1], study.Record{At: rs[1].At, Event: study.Excluded{Trial: 3}}); err != nil {
+	if err := j.Append(rs[1], rs[1], study.Record{At: rs[1].At, Event: study.Excluded{Trial: 3}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Close(); err != nil {

@@ -37,7 +37,7 @@ func TestClockJumps(t *testing.T) {
 			j, err := journal.Create(l.path("spec.study/journal.jsonl"), records[0])
 			l.check(err)
 			for _, r := range records[1:] {
-				_, err := j.Append(r)
+				err := j.Append(r)
 				l.check(err)
 			}
 			l.check(j.Close())

@@ -92,7 +92,7 @@ func (l *lab) grow(s shape, trials int) {
 	for n := 1; n <= trials; n++ {
 		at = at.Add(time.Second)
 		for _, e := range s.trial(n, r) {
-			_, err := j.AppendLazy(study.Record{At: at, Elapsed: at.Sub(first.At), Event: e})
+			err := j.AppendLazy(study.Record{At: at, Elapsed: at.Sub(first.At), Event: e})
 			l.check(err)
 		}
 	}

@@ -21,7 +21,7 @@ func BenchmarkAppend(b *testing.B) {
 				batch[i] = sample("s1", i)
 			}
 			for b.Loop() {
-				_, err := j.Append(batch...)
+				err := j.Append(batch...)
 				check(b, err)
 			}
 			check(b, j.Close())
@@ -34,7 +34,7 @@ func BenchmarkAppendLazy(b *testing.B) {
 	check(b, err)
 	record := sample("s1", 2)
 	for b.Loop() {
-		_, err := j.AppendLazy(record)
+		err := j.AppendLazy(record)
 		check(b, err)
 	}
 	check(b, j.Close())
@@ -72,7 +72,7 @@ func BenchmarkRead(b *testing.B) {
 	j, err := journal.Create(path, header{"s1", 1})
 	check(b, err)
 	for i := range 100_000 {
-		_, err := j.AppendLazy(realistic(i)...)
+		err := j.AppendLazy(realistic(i)...)
 		check(b, err)
 	}
 	check(b, j.Close())

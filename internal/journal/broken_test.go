@@ -110,7 +110,7 @@ func use(fsys journal.FS) (acked int, err error) {
 		return 0, err
 	}
 	for acked = 1; acked < 4; acked++ {
-		if _, err := j.Append(map[string]int{"n": acked + 1}); err != nil {
+		if err := j.Append(map[string]int{"n": acked + 1}); err != nil {
 			return acked, errors.Join(err, j.Close())
 		}
 	}
@@ -198,7 +198,7 @@ func TestRepairOfALongLine(t *testing.T) {
 	fsys := faultfs.New()
 	j, err := journal.Create("/journal.jsonl", header{"s", 1}, fsys)
 	check(t, err)
-	_, err = j.Append(map[string]string{"text": strings.Repeat("x", 17<<10)})
+	err = j.Append(map[string]string{"text": strings.Repeat("x", 17<<10)})
 	check(t, err)
 	check(t, j.Close())
 	content := fsys.Content("/journal.jsonl")

@@ -64,7 +64,7 @@ func checkCut(t *testing.T, content []byte, want []string) {
 	if readSum.Records != sum.Records || readSum.CRC != sum.CRC || (readSum.Torn == nil) != (sum.Torn == nil) {
 		t.Fatalf("%d bytes: Read summed up %+v, Open %+v", len(content), readSum, sum)
 	}
-	_, err = j.Append(sample("s1", 99))
+	err = j.Append(sample("s1", 99))
 	check(t, err)
 	check(t, j.Close())
 	lines, sum, err := read(fsys.Content("/journal.jsonl"))

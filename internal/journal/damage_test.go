@@ -259,7 +259,7 @@ func TestReadWhileWriting(t *testing.T) {
 	done := make(chan error)
 	go func() {
 		for i := range 2000 {
-			if _, err := j.AppendLazy(sample("s1", i), sample("s1", i+1)); err != nil {
+			if err := j.AppendLazy(sample("s1", i), sample("s1", i+1)); err != nil {
 				done <- err
 				return
 			}

@@ -55,11 +55,11 @@ func TestDisturbed(t *testing.T) {
 			check(t, os.Mkdir(filepath.Dir(path), 0o700))
 			j, err := journal.Create(path, header{"s1", 1})
 			check(t, err)
-			_, err = j.Append(sample("s1", 1))
+			err = j.Append(sample("s1", 1))
 			check(t, err)
 			check(t, c.disturb(path))
 			before, beforeErr := os.ReadFile(path)
-			_, err = j.Append(sample("s1", 2))
+			err = j.Append(sample("s1", 2))
 			if werr := is[*journal.WriteError](t, err); !strings.Contains(werr.Err.Error(), c.want) {
 				t.Errorf("error is %q", werr)
 			}
@@ -67,7 +67,7 @@ func TestDisturbed(t *testing.T) {
 			if string(after) != string(before) || (afterErr == nil) != (beforeErr == nil) {
 				t.Errorf("the file is now %q, %v", after, afterErr)
 			}
-			_, again := j.AppendLazy(sample("s1", 3))
+			again := j.AppendLazy(sample("s1", 3))
 			if again != err || j.Close() != err {
 				t.Errorf("the next error is %v", again)
 			}
@@ -128,7 +128,7 @@ func TestDisturbedWhileSyncing(t *testing.T) {
 		return nil
 	}
 	fsys.hook = remove
-	_, err := j.Append(struct{}{})
+	err := j.Append(struct{}{})
 	if werr := is[*journal.WriteError](t, err); !strings.Contains(werr.Err.Error(), "moved or removed") {
 		t.Error(err)
 	}
@@ -156,7 +156,7 @@ func TestForeignBytesAreNotCut(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := j.Append(struct{}{})
+	err := j.Append(struct{}{})
 	is[*journal.WriteError](t, err)
 	if !strings.HasSuffix(string(fsys.Content(fsys.path)), foreign) {
 		t.Error("the foreign bytes are gone")

@@ -25,7 +25,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := j.Append(note{"the second"}); err != nil {
+	if err := j.Append(note{"the second"}); err != nil {
 		log.Fatal(err)
 	}
 	if err := j.Close(); err != nil {

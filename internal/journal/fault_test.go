@@ -69,12 +69,12 @@ func (h *history) write(fsys journal.FS) error {
 		lazy bool
 	}{{1, false}, {3, false}, {2, true}, {1, true}, {1, false}, {2, false}, {2, true}} {
 		if step.lazy {
-			_, err = j.AppendLazy(h.values(step.n)...)
-		} else if _, err = j.Append(h.values(step.n)...); err == nil {
+			err = j.AppendLazy(h.values(step.n)...)
+		} else if err = j.Append(h.values(step.n)...); err == nil {
 			h.acked = len(h.tried)
 		}
 		if err != nil {
-			if _, again := j.Append(struct{}{}); again != err {
+			if again := j.Append(struct{}{}); again != err {
 				return fmt.Errorf("after %w, Append returned %w", err, again)
 			}
 			if again := j.Close(); again != err {
@@ -109,7 +109,7 @@ func (h *history) verify(t *testing.T, fsys *faultfs.FS) {
 	if len(found) < h.acked || len(found) > len(h.tried) || !slices.Equal(found, h.tried[:len(found)]) {
 		t.Fatalf("%d of %d records were acknowledged, found %q", h.acked, len(h.tried), found)
 	}
-	_, err = j.Append(map[string]string{"v": "after"})
+	err = j.Append(map[string]string{"v": "after"})
 	check(t, err)
 	check(t, j.Close())
 	kept := found
@@ -176,7 +176,7 @@ func TestOpenSyncsWhatItShows(t *testing.T) {
 	fsys := faultfs.New()
 	j, err := journal.Create("/journal.jsonl", header{}, fsys)
 	check(t, err)
-	_, err = j.AppendLazy(sample("s1", 1), sample("s1", 2))
+	err = j.AppendLazy(sample("s1", 1), sample("s1", 2))
 	check(t, err)
 	fsys = fsys.Kill()
 	var c collector
@@ -231,9 +231,9 @@ func TestNothingStandsOnAFailedSync(t *testing.T) {
 	fsys := faultfs.New()
 	j, err := journal.Create("/journal.jsonl", header{}, fsys)
 	check(t, err)
-	_, err = j.Append(sample("s1", 1))
+	err = j.Append(sample("s1", 1))
 	check(t, err)
-	_, err = j.AppendLazy(sample("s1", 2))
+	err = j.AppendLazy(sample("s1", 2))
 	check(t, err)
 	fsys = fsys.Kill()
 	fsys.Inject(faultfs.Fault{N: 1, Err: syscall.EIO, Only: func(op faultfs.Op) bool { return op.Name == "sync" && notLock(op.Path) }})
@@ -245,7 +245,7 @@ func TestNothingStandsOnAFailedSync(t *testing.T) {
 	if sum.Records != 2 {
 		t.Errorf("found %d records, the last of which may not be on disk", sum.Records)
 	}
-	_, err = j.Append(sample("s1", 3))
+	err = j.Append(sample("s1", 3))
 	check(t, err)
 	for state := range fsys.PowerCuts(notLock) {
 		if lines, _, err := read(state.Content("/journal.jsonl")); err != nil || len(lines) != 3 {
@@ -263,7 +263,7 @@ func TestFailedWriteIsTakenBack(t *testing.T) {
 			j, err := journal.Create("/journal.jsonl", header{}, fsys)
 			check(t, err)
 			if last != "Create" {
-				_, err = j.Append(struct{}{})
+				err = j.Append(struct{}{})
 				check(t, err)
 			}
 			if last == "Open" {
@@ -273,7 +273,7 @@ func TestFailedWriteIsTakenBack(t *testing.T) {
 			}
 			before := fsys.Content("/journal.jsonl")
 			fsys.Inject(faultfs.Fault{N: 1, Err: syscall.ENOSPC, Only: named(op), Partial: half})
-			_, err = j.Append(struct{}{}, struct{}{})
+			err = j.Append(struct{}{}, struct{}{})
 			is[*journal.WriteError](t, err)
 			if after := fsys.Content("/journal.jsonl"); !bytes.Equal(after, before) {
 				t.Errorf("%s, and after a failed %s the file is %q", last, op, after)
@@ -292,13 +292,13 @@ func TestFailedWriteLengthensNothing(t *testing.T) {
 	fsys := faultfs.New()
 	j, err := journal.Create("/journal.jsonl", header{}, fsys)
 	check(t, err)
-	_, err = j.AppendLazy(struct{}{})
+	err = j.AppendLazy(struct{}{})
 	check(t, err)
 	f, err := fsys.OpenFile("/journal.jsonl", os.O_RDWR)
 	check(t, err)
 	check(t, f.Truncate(10))
 	fsys.Inject(faultfs.Fault{N: 1, Err: syscall.EIO, Only: named("sync")})
-	_, err = j.Append()
+	err = j.Append()
 	is[*journal.WriteError](t, err)
 	if n := len(fsys.Content("/journal.jsonl")); n != 10 {
 		t.Errorf("the file has %d bytes", n)

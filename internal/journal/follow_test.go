@@ -15,7 +15,7 @@ func TestFollow(t *testing.T) {
 	j, err := journal.Create(whole, header{"s1", 7})
 	check(t, err)
 	for i := range 5 {
-		_, err := j.Append(sample("s1", i))
+		err := j.Append(sample("s1", i))
 		check(t, err)
 	}
 	check(t, j.Close())

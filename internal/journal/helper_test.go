@@ -127,7 +127,7 @@ func build(t testing.TB, study string, n int) []byte {
 	j, err := journal.Create("/journal.jsonl", header{study, 1}, fsys)
 	check(t, err)
 	for i := range n - 1 {
-		_, err := j.Append(sample(study, i))
+		err := j.Append(sample(study, i))
 		check(t, err)
 	}
 	check(t, j.Close())

@@ -45,55 +45,48 @@ var errClosed = errors.New("journal is closed")
 
 // Append records each of values, which must marshal to JSON objects without the
 // top-level keys "seq" and "crc", in one write, and returns when they and all
-// records before them are on disk: seq is the number of the last. Without values it
-// only waits for those of AppendLazy.
+// records before them are on disk. Without values it only waits for those of AppendLazy.
 //
 // A value that cannot be encoded leaves the journal as it was. Any other error is a
 // *WriteError, and the end of writing: the file is cut back to what was recorded
 // before, if it still can be, and every later call returns the same error.
-func (j *Journal) Append(values ...any) (seq uint64, err error) {
-	if _, err := j.AppendLazy(values...); err != nil {
-		return 0, err
-	}
-	if j.synced == j.size {
-		return j.link.seq, nil
+func (j *Journal) Append(values ...any) error {
+	if err := j.AppendLazy(values...); err != nil || j.synced == j.size {
+		return err
 	}
 	if err := j.file.Sync(); err != nil {
 		// What a failed fsync has written nobody knows; one that then succeeds would prove nothing.
 		j.file.Forget()
 		j.cutBack(j.synced, j.size)
-		return 0, j.fail("sync", err)
+		return j.fail("sync", err)
 	}
 	if err := j.undisturbed(); err != nil {
-		return 0, j.fail("sync", err)
+		return j.fail("sync", err)
 	}
 	j.synced = j.size
-	return j.link.seq, nil
+	return nil
 }
 
 // AppendLazy is Append without the wait, for what can be done without: a power cut may take the records
 // until the next Append or Close has returned.
-func (j *Journal) AppendLazy(values ...any) (seq uint64, err error) {
-	if j.err != nil {
-		return 0, j.err
-	}
-	if len(values) == 0 {
-		return j.link.seq, nil
+func (j *Journal) AppendLazy(values ...any) (err error) {
+	if j.err != nil || len(values) == 0 {
+		return j.err
 	}
 	next := j.link
 	if j.buf, err = next.encode(j.buf[:0], values); err != nil {
-		return 0, err
+		return err
 	}
 	if err := j.undisturbed(); err != nil {
-		return 0, j.fail("write", err)
+		return j.fail("write", err)
 	}
 	if err := write(j.file, j.buf); err != nil {
 		j.cutBack(j.size, j.size+int64(len(j.buf)))
-		return 0, j.fail("write", err)
+		return j.fail("write", err)
 	}
 	j.link = next
 	j.size += int64(len(j.buf))
-	return j.link.seq, nil
+	return nil
 }
 
 // Close waits until all is on disk, and gives up the lock. It returns what ended writing, if any.
@@ -101,7 +94,7 @@ func (j *Journal) Close() error {
 	if errors.Is(j.err, errClosed) {
 		return nil
 	}
-	_, err := j.Append()
+	err := j.Append()
 	if cerr := j.release(); err == nil && cerr != nil {
 		err = &WriteError{j.path, "close", cerr}
 	}

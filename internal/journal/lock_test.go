@@ -44,7 +44,7 @@ func TestSecondOpener(t *testing.T) {
 					t.Errorf("%s in another process: %s", second, said)
 				}
 			}
-			_, err = j.Append(struct{}{})
+			err = j.Append(struct{}{})
 			check(t, err)
 			check(t, j.Close())
 			sum, err := journal.Verify(names[0])
@@ -164,15 +164,14 @@ func TestHold(t *testing.T) {
 
 // A reader needs no lock.
 func TestReadWhileOpen(t *testing.T) {
-	for _, name := range aliases(t) {
+	for i, name := range aliases(t) {
 		j, _, err := journal.Open(name, ignore)
 		check(t, err)
-		last, err := j.AppendLazy(struct{}{})
-		check(t, err)
+		check(t, j.AppendLazy(struct{}{}))
 		sum, err := journal.Read(name, ignore)
 		check(t, err)
-		if sum.Records != last {
-			t.Errorf("Read saw %d records of %d", sum.Records, last)
+		if sum.Records != uint64(2+i) {
+			t.Errorf("Read saw %d records of %d", sum.Records, 2+i)
 		}
 		check(t, j.Close())
 	}

@@ -20,7 +20,7 @@ func appendToLimit(path string) string {
 	}
 	j, err := journal.Create(path, header{"s1", 1})
 	for n := 0; err == nil; n++ {
-		if _, err = j.Append(sample("s1", n)); err != nil {
+		if err = j.Append(sample("s1", n)); err != nil {
 			break
 		}
 		if n == sizeLimit {
