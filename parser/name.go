@@ -131,10 +131,9 @@ func numberAfter(l line, end int, step bool) (start int, n number) {
 	return start, scanValue(l.text[start:], numberMode{cut: l.cut, ratio: step})
 }
 
-// countedRE matches lines that have each number before its name, as those of Go's benchmarks and of time on macOS.
-var countedRE = regexp.MustCompile(`^[ \t]*(?:Benchmark\S*[ \t]+\d+|` + countRE + `[ \t]+` + countRE + `)(?:[ \t]+` + countRE + `)+[ \t]*$`)
-
-const countRE = `\d+(?:\.\d*)?[ \t]+[A-Za-z]\S*`
+// countedRE matches lines that have each number before its name: those of Go's benchmarks and of time on macOS.
+var countedRE = regexp.MustCompile(`^[ \t]*(?:Benchmark\S*[ \t]+\d+(?:[ \t]+[\d.]+[ \t]+[A-Za-z]\S*)+|` +
+	`[\d.]+[ \t]+real[ \t]+[\d.]+[ \t]+user[ \t]+[\d.]+[ \t]+sys)[ \t]*$`)
 
 // rowOfNumbers gives what stands behind a name if it is three numbers or more, far
 // apart: the row of a table, of which nobody knows the column that is meant.

@@ -87,6 +87,7 @@ func scanValue(text []byte, mode numberMode) number {
 	rest := bytes.TrimLeft(text[skipDeviation(text, n.size):], " \t)]")
 	end := max(thousands(text, n.size), inUnits(text, n.size))
 	if len(rest) > 0 && (rest[0] >= utf8.RuneSelf || strings.IndexByte("xX*1-+=/:", rest[0]) >= 0) { // for speed
+		end = max(end, len(indexRE.Find(text)))
 		if more := moreRE.Find(rest); more != nil {
 			end = len(text) - len(rest) + len(more)
 		}
@@ -97,11 +98,13 @@ func scanValue(text []byte, mode numberMode) number {
 	return n
 }
 
-// powerRE finds a power of ten by which the number before it is multiplied, moreRE also what became of the number,
-// what is computed of it, and the number of which it is the name: "loss 1: 0.3".
+// powerRE finds a power of ten by which the number before it is multiplied, moreRE also what became of the number and
+// what is computed of it, indexRE a number that is part of the name of another: "loss 1: 0.3".
 var powerRE = regexp.MustCompile(`^(?:[xX×*·⋅][ \t]*)?10(?:\^|\*\*|[⁰¹²³⁴-⁹⁺⁻])\S*`)
 var moreRE = regexp.MustCompile(powerRE.String() +
-	`|^(?:-+>|=>|→|[*/:]|(?:\+[ \t]*[\d.]+[ \t]*)*=)[ \t]*` + signRE + `\.?(?:\d|∞|(?i:nan|inf|infinity)\b)\S*`)
+	`|^(?:-+>|=>|→|[*/]|(?:\+[ \t]*[\d.]+[ \t]*)+=)[ \t]*` + signRE + `\.?(?:\d|∞|(?i:nan|inf|infinity)\b)\S*`)
+
+var indexRE = regexp.MustCompile(`^\d+[ \t]*[:=][ \t]*` + signRE + `\d*\.\d\S*`)
 
 // thousands gives the end of a number at the start of text that has blanks between its digits, 0 if it
 // has none; size is that of its first digits.

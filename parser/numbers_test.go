@@ -118,7 +118,7 @@ func TestValuesAllWays(t *testing.T) {
 		{"behind a blank", parser.Rule{Metric: "loss"}, "loss 7\nloss %s\n"},
 		{"last number", parser.Rule{LastNumber: true}, "7\nloss: %s\n"},
 	}
-	const betweenCommas, behindBlank, last = 3, 5, 6
+	const inBars, betweenCommas, behindBlank, last = 2, 3, 5, 6
 	for _, c := range []struct {
 		text   string
 		want   float64
@@ -153,6 +153,9 @@ func TestValuesAllWays(t *testing.T) {
 		{"1 = 0.3", none, map[int]float64{last: 0.3}},
 		{"0.1 * 3", none, map[int]float64{last: 3}},
 		{"0.1 + 0.2 = 0.3", none, map[int]float64{last: 0.3}},
+		{"0.5 = 0.3 + 0.2", 0.5, map[int]float64{last: 0.2}},
+		{"0.310: 50%|#####     | 5/10 [00:01<00:01, 4.2it/s]", 0.31, map[int]float64{inBars: 7, betweenCommas: 7, last: none}}, // tqdm's description
+		{"3: 50%|##########|", 3, map[int]float64{inBars: 7, last: 50}},
 		{"0.1 = best", 0.1, nil},
 		{"0.1 / step", 0.1, nil},
 		{"5 1234", 5, map[int]float64{last: 1234}},
@@ -333,6 +336,7 @@ func TestMissingValues(t *testing.T) {
 		{name("BenchmarkFit-8"), benchmark, none},
 		{name("real"), "        0.62 real         0.50 user         0.10 sys\n", 0.62},
 		{name("sys"), "        0.62 real         0.50 user         0.10 sys\n", 0.10},
+		{loss, "100 loss 3 time 12.5 s\n", 3},
 		{name("time"), "3 time 12.5 s\n", 12.5},
 		{loss, "if loss == 0: stop\n0 loss 3 acc 1\n", 3},
 		{loss, "loss: 3\nif loss == 0: stop\n", 3},

@@ -77,7 +77,7 @@ func TestMetricsAreNotRoundedAcrossLimits(t *testing.T) {
 		0.50000001:  "load = 0.50000001 (at most 0.5)",
 		0.49999999:  "load = 0.49999999 (at most 0.5)",
 	} {
-		trial := &study.Trial{Metrics: study.Metrics{"loss": 1, "load": load}.Reported()}
+		trial := &study.Trial{Metrics: study.Reported{{Name: "load", Value: load}, {Name: "loss", Value: 1}}}
 		if got := sideMetrics(c, trial, short); len(got) != 1 || got[0] != want {
 			t.Errorf("%v; want %s", got, want)
 		}

@@ -13,9 +13,10 @@ import (
 // The names of metrics tell what they measure and in which direction they are better.
 var (
 	lossNames  = lazily(`(?i)(^|[^a-z])(loss|err|error|rmse|mse|mae|mape|nll|bpd|bpc|perplexity|ppl|log_?loss|deviance|regret|wer|cer|fid)([^a-z]|$)`)
-	gainNames  = lazily(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|kappa|mcc|ndcg|elbo|likelihood|silhouette|modularity|ari|nmi|ess|hypervolume|ll|top[-_]?\d+|\w+@\d+)([^a-z]|$)`)
-	costNames  = lazily(`(?i)(^|[^a-z])(cost|objective|makespan|energy|residual|gap|seconds|time|runtime|elapsed|latency|p9\d+|ms|size|bytes)([^a-z]|$)`)                                    // where nothing else is printed
-	speedNames = lazily(`(?i)(^|[^a-z])(throughput|fps|qps|rps|iops|tps|bandwidth|\w*flops|\w+/s|\w+/sec|yield|hits?|hit[-_]rate|profit|revenue|speedup|efficiency|win[-_]?rate)([^a-z]|$)`) // and here, too
+	gainNames  = lazily(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|kappa|mcc|ndcg|elbo|likelihood|silhouette|modularity|correlation|pearson|spearman|elo|explained[-_ ]variance|ari|nmi|ess|hypervolume|ll|top[-_]?\d+|\w+@\d+)([^a-z]|$)`)
+	costNames  = lazily(`(?i)(^|[^a-z])(cost|objective|makespan|energy|residual|gap|seconds|time|runtime|elapsed|latency|p9\d+|ms|size|bytes)([^a-z]|$)`)                                                                                  // where nothing else is printed
+	speedNames = lazily(`(?i)(^|[^a-z])(throughput|fps|qps|rps|iops|tps|bandwidth|\w*flops|\w+/s|\w+/sec|yield|hits?|profit|revenue|speed|speedup|efficiency|(?:hit|win|success)[-_ ]?rate|\w+ per (?:sec|second|minute|hour))([^a-z]|$)`) // and here, too
+	vague      = lazily(`(?i)^(rate|ratio|value|second|sec|minute|hour)$`)
 	spread     = lazily(`(?i)(^|[^a-z])(std|stddev|stdev|sd|sem|var|variance)([^a-z]|$)`)
 	heldOut    = lazily(`(?i)(^|[^a-z])(val|valid|validation|dev|eval|test|cv|holdout|oob)([^a-z]|$)`)
 	whole      = lazily(`(?i)(^|[^a-z])(total|best|final|overall|cpu|wall|real)([^a-z]|$)`)
@@ -120,6 +121,9 @@ const (
 func weigh(c parser.Candidate, before string) chosen {
 	m := chosen{Candidate: c, name: cmp.Or(c.Rule.Metric, c.Rule.JSON)}
 	name := cmp.Or(m.name, before) // the last number has no name
+	if vague().MatchString(name) { // as of "win rate: 0.8"
+		name = before
+	}
 	loss, gain, speed := lossNames().MatchString(name), gainNames().MatchString(name), speedNames().MatchString(name)
 	m.maximize = (gain || speed) && !loss
 	switch no := noMetrics().MatchString(name); {
