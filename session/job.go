@@ -47,7 +47,7 @@ func (a *attempt) job() (runner.Job, error) {
 		job.Timeout = time.Duration(a.config.Run.Timeout)
 		job.Env = a.environment(b)
 		job.Cwd = b.WorkDir()
-		if b.Checkpoints {
+		if b.Checkpoints() {
 			if err := a.inStudy(b.CheckpointDir, makeCheckpoint); err != nil {
 				return job, &runner.SpawnError{Op: "make the checkpoint directory", Err: err, Disk: true}
 			}
@@ -124,7 +124,7 @@ func (a *attempt) environment(b *command.Bindings) []string {
 	add("LBOTUNE_TRIAL", strconv.Itoa(b.Trial))
 	add("LBOTUNE_SEED", strconv.FormatUint(b.Seed, 10))
 	add("LBOTUNE_TRIAL_DIR", b.TrialDir)
-	if b.Checkpoints {
+	if a.id.Trial > 0 && b.Checkpoints() {
 		add("LBOTUNE_CHECKPOINT_DIR", b.CheckpointDir)
 	}
 	if v := a.variable(); v != "" {

@@ -21,17 +21,22 @@ func TrialBindings(l layout.Study, c *Config, t *Trial, attempt, slot int) *comm
 	if t.Number == 0 {
 		return &command.Bindings{Study: string(l), Seed: c.Seed, Dir: c.Dir, Cwd: c.Run.Cwd}
 	}
-	dir, env := l.Attempt(layout.AttemptID{Trial: t.Number, Attempt: attempt}), c.Run.Env
-	if slot < len(c.Run.Slots) {
-		env = slices.Concat(env, c.Run.Slots[slot].Env)
-	}
+	dir := l.Attempt(layout.AttemptID{Trial: t.Number, Attempt: attempt})
 	return &command.Bindings{
 		Study: string(l), Trial: t.Number, Attempt: attempt, Slot: slot,
 		Seed:     t.seed(c),
-		TrialDir: dir, CheckpointDir: checkpoint(l, c, t), Checkpoints: c.checkpoints(), ParamsFile: filepath.Join(dir, layout.ParamsName),
+		TrialDir: dir, CheckpointDir: checkpoint(l, c, t), Checkpoints: c.checkpoints, ParamsFile: filepath.Join(dir, layout.ParamsName),
 		Params: c.Params, Values: t.Values,
-		Dir: c.Dir, Cwd: c.Run.Cwd, Env: env, SecretEnv: c.Run.SecretEnv, ParamsFromEnv: c.Run.ParamsFromEnv,
+		Dir: c.Dir, Cwd: c.Run.Cwd, Env: c.env(slot), SecretEnv: c.Run.SecretEnv, ParamsFromEnv: c.Run.ParamsFromEnv,
 	}
+}
+
+// env is what the spec gives trials in a slot.
+func (c *Config) env(slot int) []string {
+	if slot < len(c.Run.Slots) {
+		return slices.Concat(c.Run.Env, c.Run.Slots[slot].Env)
+	}
+	return c.Run.Env
 }
 
 // ownPlaceholders differ between trials that run at the same time.

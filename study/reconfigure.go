@@ -132,11 +132,15 @@ func incomparable(was, now Config) []string {
 	ofParams := func(p command.Part) bool {
 		return p.IsPlaceholder() && (strings.HasPrefix(p.Name, "params_") || !slices.Contains(builtins, p.Name))
 	}
-	for _, e := range was.Run.Env {
-		name, text, _ := strings.Cut(e, "=")
-		if slices.ContainsFunc(command.Parse(text), ofParams) && !slices.Contains(now.Run.Env, e) {
-			i := slices.IndexFunc(now.Run.Env, func(n string) bool { return strings.HasPrefix(n, name+"=") })
-			fixed("variable of a parameter", e, append(now.Run.Env[max(i, 0):], "")[0])
+	for slot := range max(1, min(len(was.Run.Slots), len(now.Run.Slots))) {
+		before, after := was.env(slot), now.env(slot)
+		for _, e := range before {
+			name, _, _ := strings.Cut(e, "=")
+			a, b := variable(before, name), variable(after, name)
+			other := differs("variable of a parameter", a, b)
+			if slices.ContainsFunc(command.Parse(a), ofParams) && !extends(strings.Fields(a), strings.Fields(b), was, now) && !slices.Contains(out, strings.Join(other, "")) {
+				out = append(out, other...)
+			}
 		}
 	}
 	if !filesExtend(was, now) {
@@ -161,6 +165,16 @@ func incomparable(was, now Config) []string {
 		}
 	}
 	return out
+}
+
+// variable is the last of its name, which holds.
+func variable(env []string, name string) (last string) {
+	for _, e := range env {
+		if strings.HasPrefix(e, name+"=") {
+			last = e
+		}
+	}
+	return last
 }
 
 // words are what the command is given for a value.

@@ -73,8 +73,18 @@ func TestChangesOfABegunStudy(t *testing.T) {
 	variables := func(env ...string) func(*study.Config) {
 		return func(c *study.Config) { c.Run.Env = env }
 	}
+	slots := func(e string) func(*study.Config) {
+		return func(c *study.Config) { c.Run.Slots = []study.Slot{{Env: []string{e}}, {Env: []string{"GPU=1", e}}} }
+	}
 	const when = "x == 0.5"
 	fresh := spaces.Param{Name: "new", Kind: spaces.KindFloat, Min: 0, Max: 1}
+	more := func(env string) func(*study.Config) {
+		return func(c *study.Config) {
+			fresh := fresh
+			fresh.Default = spaces.Float(0.25)
+			c.Params, c.Run.Env = append(c.Params, fresh), []string{env}
+		}
+	}
 	for name, c := range map[string]struct {
 		was, now func(*study.Config)
 		refused  []string // none if it is taken over
@@ -141,6 +151,11 @@ func TestChangesOfABegunStudy(t *testing.T) {
 		"while it is inactive":            {option("1"), func(c *study.Config) { option("1")(c); c.Params[2].Inactive = spaces.String("b") }, []string{`inactive of o: was none, is "b"`}},
 		"repeats":                         {nil, func(c *study.Config) { c.Run.Repeats = 3 }, []string{"repeats: was 1, is 3"}},
 		"another variable of a parameter": {variables("N={n}", "A=1"), variables("N={x}"), []string{`variable of a parameter: was "N={n}", is "N={x}"`}},
+		"no variable any more":            {variables("N={n}", "A=1"), variables("A=1"), []string{`variable of a parameter: was "N={n}", is none`}},
+		"another variable of the slots":   {slots("N={n}"), slots("N={x}"), []string{`variable of a parameter: was "N={n}", is "N={x}"`}},
+		"what a slot overrides":           {func(c *study.Config) { slots("N=1")(c); variables("N={n}")(c) }, slots("N=1"), nil},
+		"one more in a variable":          {variables("ARGS=--x {x}"), more("ARGS=--x {x} --new {new}"), nil},
+		"one more and another in it":      {variables("ARGS=--x {x}"), more("ARGS=--x {n} --new {new}"), []string{`variable of a parameter: was "ARGS=--x {x}", is "ARGS=--x {n}`}},
 		"no variable of all parameters":   {variables("P={params_json}"), nil, []string{`variable of a parameter: was "P={params_json}", is none`}},
 		"other variables":                 {variables("N={n}", "A=1", "D={trial_dir}"), variables("A=2", "N={n}", "B={x}"), nil},
 		"no repeats":                      {nil, func(c *study.Config) { c.Run.Repeats = 1 }, nil},

@@ -21,7 +21,7 @@ type Bindings struct {
 	// TrialDir is the attempt's directory, CheckpointDir one that its seed's attempts share, if
 	// Checkpoints says that there is one.
 	TrialDir, CheckpointDir string
-	Checkpoints             bool
+	Checkpoints             func() bool
 	ParamsFile              string
 
 	// Params are the parameters, nil before the first trial; Values those that are active.
