@@ -25,7 +25,6 @@ type loop struct {
 	interrupted <-chan struct{}    // closed when the caller's context ends
 	waitsFor    int                // that many trials must be finished before another can be proposed
 	requested   bool               // requests wait in the study's directory
-	unseen      bool               // nobody could look for them
 	wait        wait               // for proposals
 
 	deadline <-chan time.Time // fires when the study's time is spent, or the last of it begins

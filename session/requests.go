@@ -12,15 +12,14 @@ import (
 
 const requestLook = 250 * time.Millisecond
 
-// lookForRequests sees whether requests wait. What prevents a look, such as a want of descriptors,
-// may pass.
-func (l *loop) lookForRequests() {
-	rs, err := inbox.Read(l.study.layout)
-	if err != nil && !l.unseen {
-		l.study.opts.Log.Error("no requests are served for now", "error", err)
+// requests are those that wait. What prevents a look, such as a want of descriptors, may pass.
+func (s *Study) requests() []study.Request {
+	rs, err := inbox.Read(s.layout)
+	if err != nil && !s.unseen {
+		s.opts.Log.Error("not all requests are served for now", "error", err)
 	}
-	l.unseen = err != nil
-	l.requested = l.requested || len(rs) > 0
+	s.unseen = err != nil
+	return rs
 }
 
 // serve fulfils the requests that wait, once no question is with the optimizer: what it
@@ -31,12 +30,8 @@ func (l *loop) serve() error {
 		return nil
 	}
 	l.requested = false
-	requests, err := inbox.Read(l.study.layout)
-	if err != nil {
-		return nil // the next look tells of it; the trials go on
-	}
 	l.study.watchOn()
-	return l.study.fulfil(requests, l.admit, l.adapt)
+	return l.study.fulfil(l.study.requests(), l.admit, l.adapt)
 }
 
 // Serve fulfils the requests that people have left for whoever works on the study. Run does so
@@ -51,12 +46,8 @@ func (s *Study) Serve() error {
 
 // serve is Serve while a method is under way.
 func (s *Study) serve() error {
-	requests, err := inbox.Read(s.layout)
-	if err != nil {
-		return err
-	}
 	s.watchOn()
-	return s.fulfil(requests, func(study.Event) error { return nil }, s.unlearn)
+	return s.fulfil(s.requests(), func(study.Event) error { return nil }, s.unlearn)
 }
 
 // unlearn has a new optimizer made after a change of what counts, and tells the pruner.

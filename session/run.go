@@ -134,7 +134,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
 			l.noteTime()
 			l.deadline = l.timer()
 		case <-look.C:
-			l.lookForRequests()
+			l.requested = l.requested || len(l.study.requests()) > 0
 		}
 		if err := l.commit(); err != nil {
 			return err

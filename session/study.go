@@ -80,6 +80,7 @@ type Study struct {
 	feed     *feed[study.Update]
 	hooks    *hooks
 	commons  *commons
+	unseen   bool     // requests wait that could not be read
 	linked   []string // entries of the working directory that isolated trials share
 }
 

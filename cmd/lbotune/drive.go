@@ -149,7 +149,9 @@ func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			if stopAsked(d.Layout()) {
 				return interrupted(byStop{}, session.ErrStopped)
 			}
-			_ = d.Serve() // it may pass, and of a journal that takes no more the next answer or the end tells
+			if err := d.Serve(); err != nil {
+				return err
+			}
 		}
 	}
 }

@@ -144,10 +144,12 @@ const answerLook, answerPatience = 50 * time.Millisecond, 2 * time.Minute
 // whoever should have done so has gone, it does so itself, and the request is not live.
 func awaitAnswer(ctx context.Context, l layout.Study, r study.Request) (st *study.State, live bool, err error) {
 	live = true
-	for begun := time.Now(); inbox.Waits(l, r); {
+	for begun := time.Now(); live && inbox.Waits(l, r); {
 		err := session.Edit(nil, session.Options{Dir: string(l), Program: programVersion()}, func(*session.Study) error { return nil })
 		switch live = err != nil; {
-		case live && !errors.Is(err, journal.ErrLocked):
+		case !live:
+			continue
+		case !errors.Is(err, journal.ErrLocked):
 			return nil, live, err
 		case time.Since(begun) > answerPatience:
 			return nil, live, hinted(&marked{fmt.Errorf("the lbotune that works on the study has not answered for %v", answerPatience), journal.ErrLocked},
@@ -163,6 +165,8 @@ func awaitAnswer(ctx context.Context, l layout.Study, r study.Request) (st *stud
 		return nil, live, err
 	}
 	switch refused, known := st.Answered(r.ID); {
+	case !known && inbox.Waits(l, r):
+		return nil, live, fmt.Errorf("the request %s waits in %s, but may not be taken from there: it cannot be read, or is another user's", r.ID, l.Requests())
 	case !known:
 		return nil, live, fmt.Errorf("somebody has removed the request %s before it was taken", r.ID)
 	case refused != "":

@@ -13,10 +13,11 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// A request that the machine could not read is no unreadable one, which would be refused: it waits.
+// A request that the machine could not read is no unreadable one, which would be refused: it waits, and
+// keeps no other one back.
 func TestRequestsThatTheMachineCannotRead(t *testing.T) {
 	if dir := os.Getenv("LBOTUNE_UNREADABLE_REQUEST"); dir != "" {
-		if rs, err := inbox.Read(layout.Of(dir)); !errors.Is(err, syscall.EIO) {
+		if rs, err := inbox.Read(layout.Of(dir)); !errors.Is(err, syscall.EIO) || len(rs) != 1 || rs[0].Text != "y" {
 			t.Errorf("%+v: %v", rs, err)
 		}
 		return
@@ -27,6 +28,9 @@ func TestRequestsThatTheMachineCannotRead(t *testing.T) {
 	}
 	l := layout.Of(t.TempDir())
 	r, err := inbox.Leave(l, study.Request{Action: study.ActionNote, Text: "x"})
+	if err == nil {
+		_, err = inbox.Leave(l, study.Request{Action: study.ActionNote, Text: "y"})
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func Leave(l layout.Study, r study.Request) (study.Request, error) {
 	rand.Read(random[:])
 	r.Version = version
 	now := time.Now().UnixNano()
-	if waiting, err := Read(l); err == nil && len(waiting) > 0 { // left by a clock that may have been ahead
+	if waiting, _ := Read(l); len(waiting) > 0 { // left by a clock that may have been ahead
 		last, _, _ := strings.Cut(waiting[len(waiting)-1].ID, "-")
 		n, _ := strconv.ParseInt(last, 10, 64)
 		now = max(now, n+1)
@@ -94,8 +94,8 @@ func Remove(l layout.Study, r study.Request) error {
 
 // Read returns the requests that wait, the oldest first. Only regular files with
 // names of Leave's are any, if they belong to root, to this user or to the directory's owner,
-// and only such drafts are removed.
-func Read(l layout.Study) ([]study.Request, error) {
+// and only such drafts are removed. The error is of those that the machine could not read, beside the others.
+func Read(l layout.Study) (out []study.Request, unread error) {
 	d, err := layout.At(l, l.Requests(), (*door.Dir).Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -112,7 +112,6 @@ func Read(l layout.Study) ([]study.Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for requests: %w", err)
 	}
-	var out []study.Request
 	for _, file := range names {
 		name, draft := strings.CutSuffix(file, draftEnding)
 		id, is := strings.CutSuffix(name, requestEnding)
@@ -128,15 +127,14 @@ func Read(l layout.Study) ([]study.Request, error) {
 		case !draft:
 			r, err := readRequest(d, file)
 			if no := syscall.Errno(0); errors.As(err, &no) && !slices.Contains([]syscall.Errno{syscall.ENOENT, syscall.EACCES, syscall.EFBIG}, no) {
-				return nil, fmt.Errorf("look for requests: %w", err) // the machine's doing, not the request's
-			}
-			if !errors.Is(err, fs.ErrNotExist) {
+				unread = fmt.Errorf("look for requests: %w", err) // the machine's doing, not the request's
+			} else if !errors.Is(err, fs.ErrNotExist) {
 				r.ID, r.Unreadable = id, err
 				out = append(out, r)
 			}
 		}
 	}
-	return out, nil
+	return out, unread
 }
 
 func readRequest(d *door.Dir, name string) (r study.Request, err error) {
