@@ -82,7 +82,7 @@ func removeStudy(ctx context.Context, g *global, l layout.Study, yes bool) error
 		return usage(fmt.Errorf("remove the study: %w", err))
 	}
 	_ = release()
-	_ = parent.Clear(filepath.Base(string(l)), nil) // in which a network's file system kept what was open
+	_ = parent.Clear(filepath.Base(string(l)), nil) // where a network file system has kept what was open
 	if d, err := l.Open(); err == nil {
 		d.Close()
 		fmt.Fprintf(g.err, "%s stays: it holds files that are not lbotune's\n", oneLine(string(l)))

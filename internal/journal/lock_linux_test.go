@@ -1,12 +1,16 @@
 package journal_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/lbotune/lbotune/internal/journal"
 )
@@ -65,4 +69,39 @@ func TestLockOfTheDead(t *testing.T) {
 	j, _, err := journal.Open(path, ignore)
 	check(t, err)
 	check(t, j.Close())
+}
+
+// What nobody may write is held as far as can be: it is seen whether somebody has it.
+func TestHoldReadOnly(t *testing.T) {
+	dir, err := os.MkdirTemp("/tmp", "lbotune-journal") // which others can reach
+	check(t, err)
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "journal.jsonl")
+	j, err := journal.Create(path, header{"s1", 1})
+	check(t, err)
+	hold := func() (err error) {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			if os.Geteuid() == 0 {
+				runtime.LockOSThread() // which ends with the goroutine
+				_ = unix.Setfsuid(65534)
+			}
+			var release func() error
+			if release, err = journal.Hold(path); err == nil {
+				err = errors.Join(release(), release())
+			}
+		}()
+		<-done
+		return err
+	}
+	defer os.Chmod(dir, 0o700)
+	check(t, errors.Join(os.Chmod(path, 0o444), os.Chmod(journal.LockPath(path), 0o444), os.Chmod(dir, 0o555)))
+	if err := hold(); !errors.Is(err, journal.ErrLocked) {
+		t.Errorf("while it is open: %v", err)
+	}
+	check(t, j.Close())
+	check(t, hold())
+	check(t, errors.Join(os.Chmod(dir, 0o755), os.Remove(journal.LockPath(path)), os.Chmod(dir, 0o555)))
+	check(t, hold())
 }

@@ -148,9 +148,9 @@ func TestHold(t *testing.T) {
 	for _, name := range aliases(t) {
 		release, err := journal.Hold(name)
 		check(t, err)
-		for _, other := range []string{name, filepath.Join(filepath.Dir(name), "absent.jsonl")} {
-			if _, err := journal.Hold(other); !errors.Is(err, journal.ErrLocked) && !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("%s held twice: %v", other, err)
+		for other, want := range map[string]error{name: journal.ErrLocked, filepath.Join(filepath.Dir(name), "absent.jsonl"): os.ErrNotExist} {
+			if _, err := journal.Hold(other); !errors.Is(err, want) {
+				t.Errorf("hold %s beside it: %v; want %v", other, err, want)
 			}
 		}
 		_, _, err = journal.Open(name, ignore)

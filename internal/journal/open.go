@@ -70,6 +70,7 @@ func Open(path string, visit func(Record) error, on ...FS) (*Journal, Summary, e
 }
 
 // Hold takes the locks of the journal at path as Open does, until release is called, and reads nothing.
+// Where nothing may be written, it only sees that nobody has them.
 func Hold(path string) (release func() error, err error) {
 	j, err := begin(path, resolve, nil)
 	if err == nil {
@@ -77,6 +78,12 @@ func Hold(path string) (release func() error, err error) {
 	}
 	if err != nil {
 		_ = j.release()
+	}
+	if w := (*WriteError)(nil); errors.As(err, &w) {
+		var used bool
+		if used, err = InUse(j.path); used {
+			err = &LockedError{Path: j.path}
+		}
 	}
 	return j.release, err
 }
