@@ -61,7 +61,7 @@ var floors = map[string]place{
 	"study/internal/optuna": {3, []string{"spaces", "internal/journal", "internal/lists"}},
 
 	"session": {4, []string{"internal/inbox", "internal/layout", "internal/lists", "internal/kinds", "internal/secrets", "internal/shell", "internal/door", "study", "internal/command", "internal/pruner", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
-	"spec":    {4, []string{"internal/kinds", "runner", "runner/slurm", "internal/command", "internal/layout", "internal/lists", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
+	"spec":    {4, []string{"internal/kinds", "runner", "runner/slurm", "internal/command", "internal/layout", "internal/lists", "internal/shell", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
 
 	"cmd/lbotune/internal/draft":  {5, []string{"internal/command", "internal/lists", "internal/spelling", "parser", "spaces", "spec", "study"}},
 	"cmd/lbotune/internal/report": {5, []string{"internal/journal", "internal/layout", "internal/lists", "study", "optimizer", "spaces"}},

@@ -200,7 +200,7 @@ func become(argv []string) (code int) {
 func splitEnv(env []string) (plain, odd []string) {
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if identifierRE.MatchString(name) && !slices.Contains(shellOwned, name) {
+		if shell.IsName(name) && !slices.Contains(shellOwned, name) {
 			plain = append(plain, kv)
 		} else if name != "" {
 			odd = append(odd, kv)
@@ -211,5 +211,3 @@ func splitEnv(env []string) (plain, odd []string) {
 
 // shellOwned are variables that one shell or another changes when it starts.
 var shellOwned = []string{"IFS", "LINENO", "OPTIND", "OPTARG", "PPID", "SHELLOPTS", "BASHOPTS"}
-
-var identifierRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -73,7 +74,7 @@ func (t *table) paramProblem(prob spaces.Problem) {
 	}
 	hint := ""
 	if prob.Field == "name" {
-		if name := strings.Trim(notInNameRE.ReplaceAllString(prob.Param, "_"), "_"); identifierRE.MatchString(name) {
+		if name := strings.Trim(notInNameRE.ReplaceAllString(prob.Param, "_"), "_"); shell.IsName(name) {
 			hint = "write " + name
 		}
 	}

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -203,6 +202,3 @@ func (t *table) find(part string, behind int, path ...string) (at place, shown b
 	}
 	return at, false
 }
-
-// identifierRE matches the names of parameters and of environment variables.
-var identifierRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
@@ -337,7 +338,7 @@ func (t *table) checkSecrets(r study.Run) {
 	}
 	for _, name := range r.SecretEnv {
 		switch {
-		case !identifierRE.MatchString(name):
+		case !shell.IsName(name):
 			t.Wrong("secret_env", "", "%q is not the name of an environment variable", name)
 		case ownVariableRE.MatchString(name):
 			t.Wrong("secret_env", "", "lbotune itself sets %s for each trial", name)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -60,7 +61,7 @@ func (c *check) placeholders() {
 		if uses := used[p.Name]; len(p.Words) > 0 && len(uses) > 0 && !slices.ContainsFunc(uses, func(u use) bool { return !u.part.Flag && u.part.Format == "" }) {
 			c.at("write {"+p.Name+"}", fmt.Sprintf("the command is given words for {%s} alone, and has %s", p.Name, uses[0].part.Text), "params", p.Name, "words")
 		}
-		if used[p.Name] == nil && !command.Reserved(p.Name) && identifierRE.MatchString(p.Name) {
+		if used[p.Name] == nil && !command.Reserved(p.Name) && shell.IsName(p.Name) {
 			c.at(fmt.Sprintf("write {%s} where the program takes it; if it reads $LBOTUNE_PARAM_%s by itself, set params_from_env = true in [run]",
 				p.Name, strings.ToUpper(p.Name)), "the command never uses this parameter", "params", p.Name)
 		}
@@ -80,9 +81,6 @@ func (c *check) reserved() {
 		upper[strings.ToUpper(p.Name)] = p.Name
 	}
 }
-
-// identifierRE matches what can be a placeholder.
-var identifierRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (c *Config) templates() []template {
 	out := []template{
@@ -137,7 +135,7 @@ func (tpl template) names(params []spaces.Param) []string {
 	}
 	names := slices.Clone(builtins)
 	for _, par := range params {
-		if identifierRE.MatchString(par.Name) {
+		if shell.IsName(par.Name) {
 			names = append(names, par.Name)
 		}
 	}
@@ -170,7 +168,7 @@ func (c *check) placeholder(tpl template, p command.Part, used map[string][]use)
 	if !there {
 		i = -1
 	}
-	known := slices.Contains(builtins, p.Name) || there && identifierRE.MatchString(p.Name)
+	known := slices.Contains(builtins, p.Name) || there && shell.IsName(p.Name)
 	if tpl.setup {
 		known = slices.Contains(setupBuiltins, p.Name)
 	}

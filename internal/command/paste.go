@@ -33,9 +33,6 @@ func (b *Bindings) WorkDir() string {
 // secretRE matches the names of variables whose values are not to be shown.
 var secretRE = regexp.MustCompile(`(?i)(?:^|_)(?:[A-Z]*KEY|[A-Z]*TOKEN|[A-Z]*SECRET|[A-Z]*PASS(?:WORD|WD|PHRASE)?|PWD|CREDENTIALS?|AUTH|COOKIE|DSN)(?:_|$)`)
 
-// identifierRE matches the names that a shell exports.
-var identifierRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
 // listRE finds what may stand between commands of which the last is run whatever becomes of the first.
 var listRE = regexp.MustCompile(`[;\n]|\|\||[^&<>]&(?:[^&>]|$)`)
 
@@ -65,9 +62,9 @@ func (c Command) pasted(b *Bindings, here string) string {
 		if secret {
 			word = `"${` + name + `:?is a secret}"`
 		}
-		if identifierRE.MatchString(name) {
+		if shell.IsName(name) {
 			before = append(before, "export "+name+"="+word)
-		} else { // which no shell exports
+		} else if !secret { // which no shell exports, or expands
 			odd += " " + shell.Quote(name) + "=" + word
 		}
 	}

@@ -6,6 +6,11 @@ import (
 	"strings"
 )
 
+var nameRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// IsName reports whether a shell takes s for the name of a variable.
+func IsName(s string) bool { return nameRE.MatchString(s) }
+
 // Quote returns s as one quoted word, whatever its bytes: newlines, dollars and invalid UTF-8 arrive as
 // they are, and a leading digit never becomes part of a redirection. It must have no NUL byte.
 func Quote(s string) string {
