@@ -12,10 +12,11 @@ import (
 
 // The names of metrics tell what they measure and in which direction they are better.
 var (
-	lossNames  = lazily(`(?i)(^|[^a-z])(loss|err|error|rmse|mse|mae|mape|nll|bpd|bpc|perplexity|ppl|log_?loss|deviance|regret|wer|cer|fid)([^a-z]|$)`)
-	gainNames  = lazily(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|kappa|mcc|ndcg|elbo|likelihood|silhouette|modularity|correlation|pearson|spearman|elo|explained[-_ ]variance|ari|nmi|ess|hypervolume|ll|top[-_]?\d+|\w+@\d+)([^a-z]|$)`)
-	costNames  = lazily(`(?i)(^|[^a-z])(cost|objective|makespan|energy|residual|gap|seconds|time|runtime|elapsed|latency|p9\d+|ms|size|bytes)([^a-z]|$)`)                                                                                  // where nothing else is printed
-	speedNames = lazily(`(?i)(^|[^a-z])(throughput|fps|qps|rps|iops|tps|bandwidth|\w*flops|\w+/s|\w+/sec|yield|hits?|profit|revenue|speed|speedup|efficiency|(?:hit|win|success)[-_ ]?rate|\w+ per (?:sec|second|minute|hour))([^a-z]|$)`) // and here, too
+	lossNames = lazily(`(?i)(^|[^a-z])(loss|err|error|rmse|mse|mae|mape|nll|bpd|bpc|perplexity|ppl|log_?loss|deviance|regret|wer|cer|fid)([^a-z]|$)`)
+	gainNames = lazily(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|kappa|mcc|ndcg|elbo|likelihood|silhouette|modularity|correlation|pearson|spearman|elo|explained[-_ ]variance|ari|nmi|ess|hypervolume|ll|top[-_]?\d+|\w+@\d+)([^a-z]|$)`)
+	// where nothing else is printed
+	costNames  = lazily(`(?i)(^|[^a-z])(cost|objective|makespan|energy|residual|gap|seconds|time|runtime|elapsed|latency|p9\d+|ms|size|bytes)([^a-z]|$)`)
+	speedNames = lazily(`(?i)(^|[^a-z])(throughput|fps|qps|rps|iops|tps|bandwidth|\w*flops|\w+/s|\w+/sec|yield|hits?|profit|revenue|speed|speedup|efficiency|(?:hit|win|success)[-_ ]?rate|(?:requests|tokens|samples|images|examples|sequences|words|frames|items|records|rows|messages|events|packets|bytes|queries|transactions|ops|operations|reads|writes|calls|jobs|steps|iterations|episodes|games) per (?:sec|second|minute|hour))([^a-z]|$)`)
 	vague      = lazily(`(?i)^(rate|ratio|value|second|sec|minute|hour)$`)
 	spread     = lazily(`(?i)(^|[^a-z])(std|stddev|stdev|sd|sem|var|variance)([^a-z]|$)`)
 	heldOut    = lazily(`(?i)(^|[^a-z])(val|valid|validation|dev|eval|test|cv|holdout|oob)([^a-z]|$)`)

@@ -1,6 +1,9 @@
 package draft_test
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -29,6 +32,9 @@ func TestDraftTakesTheMetric(t *testing.T) {
 		"rate max":                      "episodes 30\nwin rate: 0.8\n",
 		"rate min":                      "error rate: 5.2%\nitems 3\n",
 		"second max":                    "Requests per second:    1234.56 [#/sec] (mean)\n",
+		"hour min":                      "cost per hour: 3.2\n",
+		"minute min":                    "failures per minute: 3.2\n",
+		"sec min":                       "drops per sec: 3.2\n",
 		"speed max":                     "speed: 30\n",
 		"correlation max":               "correlation: 0.4\nitems 12\n",
 		"yield max":                     "yield = 71.00 %\n",
@@ -71,5 +77,29 @@ func TestDraftTakesNothingFromBytes(t *testing.T) {
 	var d draft.Program
 	if d.TakeMetric(draft.Output{Text: []byte("\x1f\x8b\x08\x00\x00\xfe{ 5\nloss 3\n")}) {
 		t.Errorf("found %+v", d.Rule)
+	}
+}
+
+// A wrong pattern would fail only in the command that needs it.
+func TestPatternsCompile(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, patterns := 0, regexp.MustCompile("lazily\\(`([^`]*)`\\)")
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range patterns.FindAllSubmatch(source, -1) {
+			calls++
+			if _, err := regexp.Compile(string(m[1])); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+	if calls == 0 {
+		t.Error("found no patterns")
 	}
 }
