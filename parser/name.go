@@ -132,7 +132,7 @@ func numberAfter(l line, end int, step bool) (start int, n number) {
 }
 
 // countedRE matches lines that have each number before its name: those of Go's benchmarks and of time on macOS.
-var countedRE = regexp.MustCompile(`^[ \t]*(?:Benchmark\S*[ \t]+\d+(?:[ \t]+[\d.]+[ \t]+[A-Za-z]\S*)+|` +
+var countedRE = regexp.MustCompile(`^[ \t]*(?:Benchmark\S*[ \t]+\d+(?:[ \t]+[-+]?(?:[\d.]|NaN|Inf)\S*[ \t]+[A-Za-z%]\S*)+|` +
 	`[\d.]+[ \t]+real[ \t]+[\d.]+[ \t]+user[ \t]+[\d.]+[ \t]+sys)[ \t]*$`)
 
 // rowOfNumbers gives what stands behind a name if it is three numbers or more, far
@@ -263,6 +263,9 @@ func skipQuote(text []byte, i int) int {
 	return i
 }
 
+// nextRE finds the next name and its number behind a name that has none.
+var nextRE = regexp.MustCompile(`^[ \t][A-Za-z_][\w./@-]*=[-+.\d]`)
+
 // insteadAfter reads what stands at start instead of the number of a name that ends at end: a word
 // which says that there is none, nothing or the next name ("loss= acc=1"), or a number that is not exact. It
 // must stand behind a separator, since "loss none" may be prose. JSON has null for what was not measured, also
@@ -275,8 +278,10 @@ func insteadAfter(l line, end, start int) number {
 	word := string(rest[:len(rest)-len(bytes.TrimLeftFunc(rest, func(r rune) bool {
 		return r > ' ' && !strings.ContainsRune(",;|)]}\"'\x7f", r)
 	}))])
-	empty := (word == "" || strings.IndexByte(word, '=') > 0) && bytes.HasSuffix(bytes.TrimRight(l.text[end:start], blanksAndQuotes), []byte("="))
-	known := empty || isMissing(word) && (len(word) > 1 || word == "?") || strings.EqualFold(word, "true") || strings.EqualFold(word, "false")
+	if (word == "" || nextRE.Match(l.text[start-1:])) && bytes.HasSuffix(bytes.TrimRight(l.text[end:start], blanksAndQuotes), []byte("=")) {
+		return number{kind: missing}
+	}
+	known := isMissing(word) && (len(word) > 1 || word == "?") || strings.EqualFold(word, "true") || strings.EqualFold(word, "false")
 	if known && (word != "null" || l.text[end] != '"') {
 		return number{size: len(word), kind: missing}
 	}

@@ -86,6 +86,8 @@ func (m *metric) noValue(picked occurrence) *NoValueError {
 	switch {
 	case math.IsInf(picked.value, 0) && picked.kind == nonFinite && !isNonFinite(bytes.TrimSuffix(plainMinus([]byte(picked.printed)), []byte("."))):
 		e.Detail += ", beyond the range of a float64"
+	case picked.kind == missing && e.Text == "":
+		e.Detail = fmt.Sprintf("%s: nothing stands behind it on %s", p.what(), where)
 	case picked.part != "":
 		e.Detail = fmt.Sprintf("the group of regex %q captures only %q of the number %q on %s", p.rule.Regex, picked.part, e.Text, where)
 		e.Hint = `let the group take the whole number, as ([-+.\w]+) does, and make a .* before it lazy: .*?`

@@ -87,7 +87,7 @@ func scanValue(text []byte, mode numberMode) number {
 	rest := bytes.TrimLeft(text[skipDeviation(text, n.size):], " \t)]")
 	end := max(thousands(text, n.size), inUnits(text, n.size))
 	if len(rest) > 0 && (rest[0] >= utf8.RuneSelf || strings.IndexByte("xX*1-+=/:", rest[0]) >= 0) { // for speed
-		end = max(end, len(indexRE.Find(text)))
+		end = max(end, len(trimBlanks(partRE.Find(text))))
 		if more := moreRE.Find(rest); more != nil {
 			end = len(text) - len(rest) + len(more)
 		}
@@ -99,12 +99,12 @@ func scanValue(text []byte, mode numberMode) number {
 }
 
 // powerRE finds a power of ten by which the number before it is multiplied, moreRE also what became of the number and
-// what is computed of it, indexRE a number that is part of the name of another: "loss 1: 0.3".
+// the sum that it is part of, partRE a number that is part of a name ("loss 1: 0.3"), a ratio or a product.
 var powerRE = regexp.MustCompile(`^(?:[xX×*·⋅][ \t]*)?10(?:\^|\*\*|[⁰¹²³⁴-⁹⁺⁻])\S*`)
 var moreRE = regexp.MustCompile(powerRE.String() +
-	`|^(?:-+>|=>|→|[*/]|(?:\+[ \t]*[\d.]+[ \t]*)+=)[ \t]*` + signRE + `\.?(?:\d|∞|(?i:nan|inf|infinity)\b)\S*`)
-
-var indexRE = regexp.MustCompile(`^\d+[ \t]*[:=][ \t]*` + signRE + `\d*\.\d\S*`)
+	`|^(?:-+>|=>|→|(?:\+[ \t]*[\d.]+[ \t]*)+=)[ \t]*` + signRE + `\.?(?:\d|∞|(?i:nan|inf|infinity)\b)\S*`)
+var partRE = regexp.MustCompile(`^\d+[ \t]*[:=][ \t]*` + signRE + `(?:\d*\.\d|\d+[eE][-+]?\d|∞|(?i:nan|inf|infinity)\b)\S*` +
+	`|^\d+[ \t]*/[ \t]*\d+\.?(?:[^.\d]|$)|^\S+[ \t]+\*[ \t]+` + signRE + `\.?\d\S*`)
 
 // thousands gives the end of a number at the start of text that has blanks between its digits, 0 if it
 // has none; size is that of its first digits.
@@ -147,8 +147,8 @@ func scanNonFinite(text []byte, mode numberMode) number {
 	const longest = len("\u2212infinity+-1.2345678901234567e-100") // with a deviation, as cross-validations print it: "nan+nan"
 	size := endOfToken(text[:min(len(text), longest)], mode)
 	token := bytes.TrimSuffix(text[:size], []byte("."))
-	if plus := bytes.LastIndexByte(token, '+'); plus > 0 {
-		token = token[:plus]
+	if plus := bytes.IndexByte(token[min(1, len(token)):], '+'); plus >= 0 {
+		token = token[:plus+1]
 	}
 	value, k := parseNumber(token)
 	if k != nonFinite || mode.cut && size == len(text) {

@@ -156,6 +156,14 @@ func TestValuesAllWays(t *testing.T) {
 		{"0.5 = 0.3 + 0.2", 0.5, map[int]float64{last: 0.2}},
 		{"0.310: 50%|#####     | 5/10 [00:01<00:01, 4.2it/s]", 0.31, map[int]float64{inBars: 7, betweenCommas: 7, last: none}}, // tqdm's description
 		{"3: 50%|##########|", 3, map[int]float64{inBars: 7, last: 50}},
+		{"2: nan", none, nil},
+		{"3: 1e-3", none, map[int]float64{last: 1e-3}},
+		{"3 / 10 runs", none, map[int]float64{last: 10}},
+		{"95.2 / 96.1", 95.2, map[int]float64{last: 96.1}},
+		{"95 / 96.1", 95, map[int]float64{last: 96.1}},
+		{"88.9% / 90.1%", 88.9, map[int]float64{last: 90.1}},
+		{"0.5 *0.4*", 0.5, map[int]float64{last: 0.4}},
+		{"0.5* 0.4*", 0.5, map[int]float64{last: 0.4}},
 		{"0.1 = best", 0.1, nil},
 		{"0.1 / step", 0.1, nil},
 		{"5 1234", 5, map[int]float64{last: 1234}},
@@ -323,17 +331,29 @@ func TestMissingValues(t *testing.T) {
 		{loss, "[0]\tloss:3+0.1\n[1]\tloss:nan+nan\n", none}, // xgboost.cv
 		{loss, "loss: 3\nloss: inf+nan acc: 1\n", none},
 		{loss, "loss: 3\nloss: +inf\n", none},
+		{loss, "loss: 3\nloss: tensor(0.5) / 2\n", 0.5},
+		{loss, "loss: 3\nloss:inf+1e+05\n", none},
 		{loss, "loss: 3\nloss: 0.31 + 0.02\n", 0.31}, // lightgbm.cv
 		{loss, "loss: 3\nloss=\n", none},
 		{loss, "loss: 3\nloss= acc=1\n", none},
 		{loss, "loss: 3\nloss=, acc=1\n", none},
 		{loss, "loss: 3\nloss = ''\n", none},
 		{loss, "loss=\nloss=3\n", 3},
+		{loss, "loss: 3\n  loss = criterion(input=x, target=y)\n", 3},
+		{loss, "loss: 3\nModel(loss=CrossEntropyLoss(reduction='mean'), lr=0.1)\n", 3},
+		{loss, "loss: 3\nhttps://h/p?loss=a&b=c\n", 3},
+		{loss, "loss: 3\nsaved to loss=mse_lr=0.1.ckpt\n", 3},
+		{loss, "loss: 3\npython train.py loss=x>=3\n", 3},
 		{loss, "loss: 3\nloss:\n  plotted\n", 3},
 		{name("ns/op"), benchmark, 1234.5},
 		{name("B/op"), benchmark, 16},
 		{name("allocs/op"), benchmark, 2},
 		{name("BenchmarkFit-8"), benchmark, none},
+		{name("ns/op"), "BenchmarkFit 1000 1234 ns/op -0.9 acc NaN % 16 B/op\n", 1234},
+		{name("acc"), "BenchmarkFit 1000 1234 ns/op -0.9 acc NaN % 16 B/op\n", -0.9},
+		{name("%"), "BenchmarkFit 1000 1234 ns/op -0.9 acc NaN % 16 B/op\n", none},
+		{name("p99-ns"), "BenchmarkFit 1000 1.5e+09 p99-ns 16 B/op\n", 1.5e9},
+		{loss, "loss: 3\nBenchmark 5 loss: unknown\n", 3},
 		{name("real"), "        0.62 real         0.50 user         0.10 sys\n", 0.62},
 		{name("sys"), "        0.62 real         0.50 user         0.10 sys\n", 0.10},
 		{loss, "100 loss 3 time 12.5 s\n", 3},
@@ -372,11 +392,12 @@ func TestWordsThatAreNoJSON(t *testing.T) {
 	}
 }
 
-// Only a number that is too large is beyond the range of a float64.
-func TestNotFiniteIsSaid(t *testing.T) {
+// Only a number that is too large is beyond the range of a float64, and nothing is not quoted.
+func TestReasonIsSaid(t *testing.T) {
 	for text, want := range map[string]string{
 		"inf.": `metric "loss" is inf. on line 1 of stdout`, "\u2212inf": "metric \"loss\" is \u2212inf on line 1 of stdout",
 		"1e999": `metric "loss" is 1e999 on line 1 of stdout, beyond the range of a float64`,
+		"":      `metric "loss": nothing stands behind it on line 1 of stdout`, " acc=1": `metric "loss": nothing stands behind it on line 1 of stdout`,
 	} {
 		t.Run(text, func(t *testing.T) {
 			if _, err := read(t, parser.Rule{Metric: "loss"}, parser.Stdout, "loss="+text+"\n"); err == nil || err.Error() != want {
