@@ -723,18 +723,62 @@ func TestTryEnds(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				err = s.Try(t.Context(), func(study.Trial) (study.Metrics, error) {
-					if why == study.EndGuard {
-						return nil, errors.New("oom")
+				try := func() error {
+					return s.Try(t.Context(), func(study.Trial) (study.Metrics, error) {
+						if why == study.EndGuard {
+							return nil, errors.New("oom")
+						}
+						return study.Metrics{"loss": 1}, nil
+					})
+				}
+				err = errors.Join(try(), try(), s.Close())
+				ends := 0
+				for _, e := range events(t, dir) {
+					if _, end := e.(study.Closed); end {
+						ends++
 					}
-					return study.Metrics{"loss": 1}, nil
-				})
-				if st := s.State(); errors.Join(err, s.Close()) != nil || st.Closed == nil || st.Closed.Why != why || len(st.Trials) != c.trials {
-					t.Errorf("%v, %d trials, closed %+v", err, len(st.Trials), st.Closed)
+				}
+				if st := s.State(); err != nil || st.Closed == nil || st.Closed.Why != why || len(st.Trials) != c.trials || ends != 1 {
+					t.Errorf("%v, %d trials, closed %d times: %+v", err, len(st.Trials), ends, st.Closed)
 				}
 			})
 		})
 	}
+}
+
+// Who asks waits no longer than he wants for the choice of the best at the end, and the study ends with it once
+// somebody does.
+func TestAskEndsBeforeTheBestIsChosen(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Time = study.Duration(time.Hour)
+		s, err := session.Open(&c, session.Options{Dir: dir, Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
+			o, err := newFakeOptimizer(sp, seed, set)
+			return advising{o, func() (optimizer.Recommendation, error) {
+				time.Sleep(time.Hour)
+				return optimizer.Recommendation{Trial: 1, Mean: -1}, nil
+			}}, err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Ask(t.Context())
+		if err := errors.Join(err, s.Tell(1, study.Metrics{"loss": 1})); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		ctx, done := context.WithTimeout(t.Context(), time.Minute)
+		defer done()
+		if _, err := s.Ask(ctx); !errors.Is(err, context.DeadlineExceeded) || s.State().Closed != nil {
+			t.Errorf("%v, closed %+v", err, s.State().Closed)
+		}
+		if _, err := s.Ask(t.Context()); !errors.Is(err, session.ErrSpent) || s.State().Closed == nil || s.State().Closed.Recommended == nil {
+			t.Errorf("%v, closed %+v", err, s.State().Closed)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // Who asks where all was tried may still enqueue; and what has no runs cannot be limited by their time.

@@ -146,7 +146,7 @@ func (s *Study) next(ctx context.Context, trying bool) (p study.Proposed, err er
 		return p, fmt.Errorf("%w: %s", ErrSpent, s.state.Closed.Detail)
 	}
 	if end := s.state.Ending(s.elapsed()); end != nil && (trying || end.Why != study.EndGuard) { // though others are awaited
-		return p, cmp.Or(s.close(end), fmt.Errorf("%w: %s", ErrSpent, end.Detail))
+		return p, cmp.Or(s.close(ctx, end), fmt.Errorf("%w: %s", ErrSpent, end.Detail))
 	}
 	if s.state.Room() == 0 {
 		return p, fmt.Errorf("%w: all %d trials are handed out", ErrSpent, s.state.Config.Budget.Trials)
@@ -166,14 +166,14 @@ func (s *Study) next(ctx context.Context, trying bool) (p study.Proposed, err er
 	}
 	if err != nil {
 		if trying && nothingElse(err) { // who asks may still enqueue
-			if unsaved := s.close(exhausted(err)); unsaved != nil {
+			if unsaved := s.close(ctx, exhausted(err)); unsaved != nil {
 				return p, unsaved
 			}
 		}
 		return p, fmt.Errorf("ask for trial %d: %w", q.query.Trial, err)
 	}
 	if end := s.state.GapEnding(a.Note); end != nil {
-		return p, cmp.Or(s.close(end), fmt.Errorf("%w: %s", ErrSpent, end.Detail))
+		return p, cmp.Or(s.close(ctx, end), fmt.Errorf("%w: %s", ErrSpent, end.Detail))
 	}
 	return q.noted(study.Proposed{Origin: a.Origin, Values: s.state.Fresh(s.state.Search.Decode(a.Point)), Note: a.Note}), nil
 }
@@ -302,12 +302,13 @@ func (s *Study) finish(f study.Finished, events ...study.Event) error {
 	if err := s.commit(append(events, f)...); err != nil {
 		return err
 	}
-	return s.close(s.state.Ending(s.elapsed()))
+	return s.close(context.Background(), s.state.Ending(s.elapsed()))
 }
 
-// close ends the study so, unless trials are awaited, or a session is to confirm the best ones.
-func (s *Study) close(end *study.Closed) error {
-	if end == nil || s.state.Ended() || len(s.state.Pending()) > 0 {
+// close ends the study so, unless it has ended, trials are awaited, or a session is to confirm the best ones.
+func (s *Study) close(ctx context.Context, end *study.Closed) error {
+	c := s.state.Closed
+	if end == nil || s.state.Ended() || c != nil && c.Why == study.EndGuard && end.Why == c.Why || len(s.state.Pending()) > 0 {
 		return nil
 	}
 	if slices.ContainsFunc(s.state.Trials, s.confirming) {
@@ -317,7 +318,17 @@ func (s *Study) close(end *study.Closed) error {
 	if end.Why != study.EndUnsafe && len(s.state.Unconfirmed()) > 0 && slices.ContainsFunc(s.state.Trials, ran) {
 		return nil // the next session confirms them
 	}
-	s.recommend(end, func(answered <-chan asked) asked { return <-answered })
+	s.recommend(end, func(answered <-chan asked) asked {
+		select {
+		case a := <-answered:
+			return a
+		case <-ctx.Done():
+			return asked{err: ctx.Err()}
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	return s.commit(*end)
 }
 
