@@ -194,6 +194,11 @@ func (h *hooks) end(stop <-chan Stop) (stopped bool) {
 				h.kill()
 			}
 		case <-h.feed.shown: // the last one's, also of what has been served meanwhile
+			select {
+			case <-stop: // which has come with it
+				stopped = true
+			default:
+			}
 			h.kill()
 			h.live()
 			return stopped

@@ -17,7 +17,9 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/inbox"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/internal/testing/faultfs"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -327,40 +329,82 @@ func TestHooksAfterAStoppedRun(t *testing.T) {
 // What a hook, or somebody else, requests while the last hooks run is part of what Run returns: a study that has more
 // to do goes on, unless it was stopped, and one whose only success is taken out has none.
 func TestRequestsDuringTheLastHooks(t *testing.T) {
+	more, exclude := study.Request{Action: study.ActionAdjust, Trials: 3}, study.Request{Action: study.ActionExclude, Trial: 1}
+	goal, full := 2.0, syscall.ENOSPC
 	for name, c := range map[string]struct {
 		request study.Request
-		stop    bool
+		budget  study.Budget
+		but     string
 		want    error
-		order   int
+		trials  int
 	}{
-		"more trials":          {study.Request{Action: study.ActionAdjust, Trials: 3}, false, nil, 3},
-		"more, but stopped":    {study.Request{Action: study.ActionAdjust, Trials: 3}, true, session.ErrStopped, 1},
-		"its success excluded": {study.Request{Action: study.ActionExclude, Trial: 1}, false, session.ErrNoSuccess, 1},
+		"more trials":            {request: more, trials: 3},
+		"more, but stopped":      {request: more, but: "stop", want: session.ErrStopped, trials: 1},
+		"more, but cancelled":    {request: more, but: "cancel", want: session.ErrStopped, trials: 1},
+		"more, but not on disk":  {request: more, but: "lose", want: full, trials: 1},
+		"more, but no more time": {request: more, budget: study.Budget{TimeHard: study.Duration(2 * time.Second)}, want: session.ErrNoSuccess, trials: 1},
+		"its success excluded":   {request: exclude, want: session.ErrNoSuccess, trials: 1},
+		"its goal excluded":      {request: exclude, budget: study.Budget{Trials: 3, Goal: &goal}, trials: 2},
+		"its goal, but stopped":  {request: exclude, budget: study.Budget{Trials: 3, Goal: &goal}, but: "stop", want: session.ErrStopped, trials: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, stop := filepath.Join(t.TempDir(), "s"), make(chan session.Stop, 1)
-			cfg := config()
-			cfg.Dir, cfg.Budget.Trials = filepath.Dir(dir), 1
-			wait := "cd $LBOTUNE_STUDY; mkdir once && { until ls requests/*.json; do sleep 0.01; done; while ls requests/*.json; do sleep 0.01; done; }"
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			cfg, disk, closed := config(), faultfs.New(), false
+			cfg.Dir, cfg.Budget = filepath.Dir(dir), c.budget
+			if c.budget == (study.Budget{}) {
+				cfg.Budget.Trials = 1
+			}
+			flag := func(name string) {
+				if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+			wait := "cd $LBOTUNE_STUDY; mkdir once && { until test -e left; do sleep 0.01; done; until test -e lost || ! ls requests/*.json; do sleep 0.01; done; }"
+			if c.but == "cancel" {
+				wait += "; sleep 1000"
+			}
 			cfg.Hooks = &study.Hooks{End: wait, Timeout: study.Duration(time.Hour)}
-			s, err := session.Open(&cfg, session.Options{Dir: dir, Optimizer: newFakeOptimizer,
-				Launcher: &fakeLauncher{program: func(runner.Job) ending { return ending{stdout: "loss=1\n"} }},
+			s, err := session.Open(&cfg, session.Options{Dir: dir, Optimizer: newFakeOptimizer, Journal: []journal.FS{disk},
+				Launcher: &fakeLauncher{program: func(runner.Job) ending {
+					if c.budget.TimeHard > 0 {
+						return ending{takes: time.Hour}
+					}
+					return ending{stdout: "loss=1\n"}
+				}},
 				Observe: func(u study.Update) {
-					if _, ended := u.Record.Event.(study.Closed); !ended || u.Finished > 1 {
+					if c.but == "cancel" && closed {
+						cancel()
+					}
+					if _, ended := u.Record.Event.(study.Closed); !ended || closed {
 						return
 					}
-					if c.stop {
+					closed = true
+					switch c.but {
+					case "stop":
 						stop <- session.StopAsking
+					case "lose":
+						disk.Inject(faultfs.Fault{N: 1, Forever: true, Err: full, Only: func(o faultfs.Op) bool {
+							if o.Name == "write" {
+								flag("lost")
+							}
+							return o.Name == "write"
+						}})
 					}
 					if _, err := inbox.Leave(layout.Study(dir), c.request); err != nil {
 						t.Error(err)
 					}
+					flag("left")
 				}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = s.Run(t.Context(), stop)
-			if n := len(s.State().Order); !errors.Is(err, c.want) || n != c.order || s.Close() != nil {
+			if err := errors.Join(s.Do(wish(0.1)), s.Do(wish(0.2))); err != nil { // the optimizer need not be asked
+				t.Fatal(err)
+			}
+			err = s.Run(ctx, stop)
+			if n := len(s.State().Trials); !errors.Is(err, c.want) || n != c.trials || (s.Close() != nil) != (c.but == "lose") {
 				t.Errorf("%v after %d trials", err, n)
 			}
 		})

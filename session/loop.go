@@ -42,6 +42,7 @@ type loop struct {
 
 	// Why the session comes to its end. While an attempt runs it does not, but for StopHere.
 	stop   Stop          // somebody wants it to; 0 while nobody does
+	told   bool          // by somebody, not by the end of its time
 	ending *study.Closed // the study is at its end
 	fatal  error         // it cannot go on
 	events []study.Event // decided in this turn
@@ -139,6 +140,7 @@ func (l *loop) heed(step Stop, open bool) {
 	if !open {
 		l.steps, step = nil, StopAsking
 	}
+	l.told = true
 	l.stopAt(step)
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,9 +15,10 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// Run works on the study until its budget is spent or stop says so. Closing stop is StopAsking, and
-// cancelling ctx is StopRunning and ends the hooks. The error is nil for a study that ended as its
-// budget says with at least one success. One that was stopped may be run again.
+// Run works on the study until its budget is spent or stop says so, and goes on if what is requested during
+// its last hooks gives it more to do. Closing stop is StopAsking, and cancelling ctx is StopRunning and ends
+// the hooks. The error is nil for a study that ended as its budget says with at least one success. One that
+// was stopped may be run again.
 func (s *Study) Run(ctx context.Context, stop <-chan Stop) (err error) {
 	if err := s.lock(ctx); err != nil {
 		return err
@@ -28,18 +30,21 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) (err error) {
 	if s.opts.Launcher == nil {
 		return errors.New("nothing runs trials: Options.Launcher is nil")
 	}
+	reopened := false // by what was requested during the last hooks
 	for goesOn := true; goesOn; {
 		s.hooks.begin(ctx)
 		stopped, failed := s.work(ctx, stop)
 		<-s.feed.shown
-		stopped, err = s.hooks.end(stop) || stopped, failed
-		goesOn = err == nil && s.state.Closed == nil && !stopped // what was requested meanwhile gives it more to do
+		ended := s.over()
+		late := s.hooks.end(stop)
+		err, reopened = cmp.Or(failed, unsaved(s.lost, nil)), ended && !s.over()
+		goesOn = reopened && err == nil && ctx.Err() == nil && !stopped && !late
 	}
 	if err != nil {
 		return err
 	}
 	switch c := s.state.Closed; {
-	case c == nil:
+	case c == nil || reopened:
 		return ErrStopped
 	case c.Why == study.EndGuard:
 		e := &GuardError{noSuccess: noSuccess(c.Detail)}
@@ -64,7 +69,13 @@ func (s *Study) work(ctx context.Context, stop <-chan Stop) (stopped bool, err e
 		return false, err
 	}
 	err = l.run(ctx, stop)
-	return l.stop > 0, err
+	return l.told, err
+}
+
+// over reports whether the study has ended and nothing but another session would go on.
+func (s *Study) over() bool {
+	c := s.state.Closed
+	return c != nil && (c.Why == study.EndGuard || s.state.Ended())
 }
 
 // run is the loop. It returns when the study is closed, when a stop was asked
