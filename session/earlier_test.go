@@ -109,6 +109,32 @@ func TestWarmStartIsRecordedOnce(t *testing.T) {
 	})
 }
 
+// A study without a trial that has read its warm start does not record it again, and can do without its source.
+func TestWarmStartIsGone(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		csv := filepath.Join(filepath.Dir(dir), "runs.csv")
+		if err := os.WriteFile(csv, []byte("x,n,loss\n0.3,2,9\n0.5,1,\n-7,1,8\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := config()
+		c.Dir, c.WarmStart = filepath.Dir(dir), []study.WarmStart{{From: csv, Same: true}}
+		f := &fakeLauncher{program: parabola}
+		err := errors.Join(open(t, dir, &c, f).Close(), open(t, dir, &c, f).Close(), os.Remove(csv), open(t, dir, nil, f).Close())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, e := range events(t, dir) {
+			if _, is := e.(study.Earlier); is {
+				n++
+			}
+		}
+		if st, err := finish(t, dir, nil, f); err != nil || n != 1 || len(st.Earlier) != 1 || len(st.Earlier[0].Trials) != 2 {
+			t.Errorf("recorded %d times, %+v, %v", n, st.Earlier, err)
+		}
+	})
+}
+
 // Nothing is left of a study whose source cannot be read.
 func TestWarmStartThatCannotBeRead(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new.study")

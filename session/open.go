@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"time"
 
@@ -217,19 +218,27 @@ func (s *Study) start(torn string, change *study.ConfigChanged, mended *study.Re
 	begun.Dir = resolved(string(s.layout))
 	begun.Way, _ = filepath.Rel(begun.Dir, resolved(c.Dir)) // empty if there is none
 	if s.opts.Share != nil {
-		if s.sharer, err = s.opts.Share(&c); err != nil {
+		sharer, err := s.opts.Share(&c)
+		if err != nil {
 			return err
 		}
-		s.shared = c.Run.SlotCount()
+		s.sharer, s.shared = sharer, c.Run.SlotCount()
 	}
 	begun.Shares = s.sharer != nil
 	if s.earlier == nil { // a crash may have come before they were all recorded, or another spec since, before any trial
 		known := len(s.state.Earlier)
-		if known == len(c.WarmStart) && len(s.state.Trials) == 0 && !s.begun {
+		again := known > 0 && known == len(c.WarmStart) && len(s.state.Trials) == 0 && !s.begun
+		if again {
 			known = 0
 		}
-		if s.earlier, err = c.ReadEarlier(known); err != nil {
+		s.earlier, err = c.ReadEarlier(known)
+		switch {
+		case err != nil && again && change == nil:
+			s.opts.Log.Warn("the study begins with what it has read of earlier ones before", "error", err)
+		case err != nil:
 			return err
+		case again && reflect.DeepEqual(s.earlier, s.state.Earlier):
+			s.earlier = nil
 		}
 	}
 	events = append(events, lists.Map(s.earlier, func(e study.Earlier) study.Event { return e })...)

@@ -224,21 +224,30 @@ func TestSharerFails(t *testing.T) {
 	})
 }
 
-// A study that was given more workers between two Runs asks for slots that its sharer knows.
+// A study that was given more workers between two Runs asks for slots that its sharer knows, again if it got none.
 func TestMoreSharedSlotsBetweenRuns(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		cfg := config()
 		cfg.Budget.Trials = 2
 		f := &fakeLauncher{program: parabola}
+		share, asked, refused := sharers(t, filepath.Join(t.TempDir(), "shared"), 3), 0, errors.New("refused")
 		s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer,
-			Share: sharers(t, filepath.Join(t.TempDir(), "shared"), 3)})
+			Share: func(c *study.Config) (session.Sharer, error) {
+				if asked++; asked == 2 {
+					return nil, refused
+				}
+				return share(c)
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		first := s.Run(t.Context(), nil)
 		adjusted := s.Do(study.Request{Action: study.ActionAdjust, Workers: 3, Trials: 9})
-		if err := errors.Join(first, adjusted, s.Run(t.Context(), nil), s.Close()); err != nil || f.most != 3 {
-			t.Errorf("%d trials at a time: %v", f.most, err)
+		if err := s.Run(t.Context(), nil); !errors.Is(err, refused) {
+			t.Error(err)
+		}
+		if err := errors.Join(first, adjusted, s.Run(t.Context(), nil), s.Close()); err != nil || f.most != 3 || asked != 3 {
+			t.Errorf("%d trials at a time, asked %d times: %v", f.most, asked, err)
 		}
 	})
 }

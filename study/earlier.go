@@ -32,8 +32,8 @@ type WarmStart struct {
 	Same bool `json:"same,omitempty"`
 }
 
-// Earlier is what a study has read of one of Config.WarmStart before its first trial. Nobody reads
-// that again.
+// Earlier is what a study has read of one of Config.WarmStart before its first trial. After
+// that nobody reads it again.
 type Earlier struct {
 	From   string          `json:"from"`
 	Same   bool            `json:"same,omitempty"`
