@@ -96,17 +96,24 @@ func byBlock(v []float64, of func([]float64) float64) (out []float64) {
 type piece struct{ low, up, slope float64 }
 
 // secants cuts the side [low, up] of a box into pieces on each of which the inverse of a
-// warp is nearly straight, and appends them. A deviation above the best value it goes on as its tangent.
+// warp is nearly straight, and appends them; far below its end the lowest piece is as long as need be. A
+// deviation above the best value, or at it where the warp ends before that, it goes on as its tangent.
 func secants(out []piece, w *warp.Warp, low, up, best float64) []piece {
 	const longest, most = 0.25, 400 // in deviations of the values; pieces
 	end := up
 	if math.IsInf(up, 1) {
-		end = best + 1
+		if end = best + 1; math.IsInf(w.Inverse(end), 0) {
+			end = best
+		}
 	}
 	if w.Kind != warp.Identity && end > low {
-		n := math.Min(math.Ceil((end-low)/longest), most)
+		from := math.Max(low, end-most*longest)
+		n := math.Ceil((end - from) / longest)
 		for k := 0.0; k < n; k++ {
-			a, b := low+(end-low)*k/n, low+(end-low)*(k+1)/n
+			a, b := from+(end-from)*k/n, from+(end-from)*(k+1)/n
+			if k == 0 {
+				a = low
+			}
 			slope := math.Log((w.Inverse(b) - w.Inverse(a)) / (b - a))
 			if math.IsInf(slope, 0) || math.IsNaN(slope) { // too short for the difference
 				slope = -w.LogJacobian(w.Inverse(a))

@@ -244,11 +244,29 @@ func (f *askedFor) logs(xs [][]float64) []float64 { return make([]float64, len(x
 
 func (f *askedFor) ahead([][]float64) {}
 
-// A threshold far below all values makes no more pieces than a search can look at.
+// A threshold far below all values makes no more pieces than a search can look at, and fine ones where the
+// values are. Nothing is worth infinitely much where the warp ends right above the best of them.
 func TestSecantsAreFew(t *testing.T) {
-	w := bent(t, warp.Log)
-	pieces := secants(nil, &w, -1e4, math.Inf(1), 1)
-	if n := len(pieces); n > 1000 || pieces[0].low != -1e4 || !math.IsInf(pieces[n-1].up, 1) {
+	var values []float64
+	for k := range 20 {
+		values = append(values, math.Exp(6*float64(k)/19))
+	}
+	w, err := warp.Fit(warp.YeoJohnson, values, warp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := w.Apply(values[19])
+	if !math.IsInf(w.Inverse(best+1), 1) {
+		t.Fatalf("the warp does not end below %v: %+v", best+1, w)
+	}
+	pieces := secants(nil, &w, -1e4, math.Inf(1), best)
+	n := len(pieces)
+	if n > 401 || pieces[0].low != -1e4 || !math.IsInf(pieces[n-1].up, 1) {
 		t.Errorf("%d pieces from %v to %v", n, pieces[0].low, pieces[n-1].up)
+	}
+	for k, p := range pieces {
+		if math.IsNaN(p.slope) || math.IsInf(p.slope, 0) || k > 0 && k < n-1 && p.up-p.low > 0.2501 || k > 0 && math.Abs(p.low-pieces[k-1].up) > 1e-9 {
+			t.Errorf("piece %d is %+v", k, p)
+		}
 	}
 }
