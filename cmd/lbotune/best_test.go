@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/optimizer"
@@ -81,5 +82,13 @@ func TestMetricsAreNotRoundedAcrossLimits(t *testing.T) {
 		if got := sideMetrics(c, trial, short); len(got) != 1 || got[0] != want {
 			t.Errorf("%v; want %s", got, want)
 		}
+	}
+}
+
+// What was predicted has digits enough for its deviation.
+func TestPredictedIsAsExactAsItsDeviation(t *testing.T) {
+	r := report.Reason{Trial: 1, Before: &report.Belief{Mean: 1234567.25, SD: 0.05, Success: 1}, Model: &report.Model{}}
+	if text := reasonText(r, "model", ""); !strings.Contains(text, "1234567.25 ± 0.05,") {
+		t.Error(text)
 	}
 }

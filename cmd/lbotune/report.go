@@ -270,7 +270,7 @@ func reasonText(r report.Reason, origin, refuted string) string {
 	s.add("origin", "%s", origin)
 	s.add("knew", "%s, and %d that ran", count(r.Told, "finished trial"), len(r.Pending))
 	if b := r.Before; b != nil {
-		s.add("predicted", "%s ± %s, between %s and %s with 95 %%", short(float64(b.Mean)), short(float64(b.SD)), short(float64(b.Low)), short(float64(b.High)))
+		s.add("predicted", "%s, between %s and %s with 95 %%", report.Around(float64(b.Mean), float64(b.SD)), short(float64(b.Low)), short(float64(b.High)))
 		s.add("best then", "%s", short(float64(b.Best)))
 		s.when(refuted != "", "bounds", "%s", oneLine(refuted))
 		if b.AtBest != nil && b.AtWorst != nil && refuted == "" {

@@ -80,7 +80,7 @@ func (s *Study) fit(ctx context.Context, k int) (*fitted, error) {
 			values[i] = math.Ldexp(values[i], -size) // else their squares may be no numbers
 		}
 		mean, sd := stat.PopMeanStdDev(values, nil)
-		if slices.Min(values) == slices.Max(values) {
+		if slices.Max(values)-slices.Min(values) <= 0x1p-50 { // they were rounded in other ways
 			m.poor, sd = "all values are equal", math.Ldexp(1, -size)
 		}
 		for i := range values {

@@ -132,6 +132,7 @@ func (s *Study) remarks(m *Model) (out []string) {
 // the good.
 func (im *Importance) said(to string) []string {
 	rows := im.Ranked()
+	slices.SortStableFunc(rows, func(a, b ParamRow) int { return cmp.Compare(b.First, a.First) })
 	what := fmt.Sprintf("it has a part in %s of %s", rows[0].Total.percent(), im.Variance())
 	out := []string{fmt.Sprintf("%s matters most%s: %s.", rows[0].Param, to, what)}
 	if first := rows[0].First; first < 0.9 && len(rows) > 1 {
@@ -155,15 +156,15 @@ func (im *Importance) said(to string) []string {
 
 // Share is a gain as a part of the whole way.
 func (im *Importance) Share(g Interval) Interval {
-	whole := 0.0
+	whole, n := 0.0, float64(len(im.Params)) // by which the sum remains a number
 	for _, r := range im.Params {
-		whole += r.Gain.Value
+		whole += r.Gain.Value / n
 	}
 	if whole == 0 {
 		return Interval{}
 	}
-	low, high := g.Low/whole, g.High/whole
-	return Interval{g.Value / whole, math.Min(low, high), math.Max(low, high)}
+	low, high := g.Low/n/whole, g.High/n/whole
+	return Interval{g.Value / n / whole, math.Min(low, high), math.Max(low, high)}
 }
 
 // Unimportant says why nothing is known of what matters, nil if something is.

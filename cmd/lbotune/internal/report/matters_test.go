@@ -40,6 +40,8 @@ func TestWhatMattersMostMayBeOpen(t *testing.T) {
 		"a matters most: ": {0.95, 0.05, 0},
 		"It is a or b that matters most: 60 % likely a, ":             {0.6, 0.35, 0.05},
 		"It is open which parameter matters most: 40 % likely a, and": {0.4, 0.3, 0.3},
+		"It is a or c that matters most: 55 % likely a, ":             {0.55, 0.05, 0.4},
+		"It is b or c that matters most: 60 % likely b, ":             {0.05, 0.6, 0.35},
 	} {
 		im := Importance{Objective: "loss"}
 		for i, p := range first {
@@ -48,5 +50,29 @@ func TestWhatMattersMostMayBeOpen(t *testing.T) {
 		if got := im.said("")[0]; !strings.HasPrefix(got, want) {
 			t.Errorf("%s; want %s", got, want)
 		}
+	}
+}
+
+// The shares of gains of which the sum is no number are those of smaller ones.
+func TestSharesOfHugeGains(t *testing.T) {
+	im := Importance{Params: []ParamRow{{Gain: Interval{Value: 1.5e308}}, {Gain: Interval{Value: 0.5e308}}}}
+	if got := im.Share(Interval{1.5e308, 1e308, 1.7e308}); math.Abs(got.Value-0.75) > 1e-12 || math.Abs(got.Low-0.5) > 1e-12 || math.Abs(got.High-0.85) > 1e-12 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Nothing matters to values that differ in how they were rounded.
+func TestRoundingIsNoDifference(t *testing.T) {
+	h := begin(t, float("x"), float("y"))
+	for k := range 24 {
+		x, y := math.Mod(float64(k+1)*math.Phi, 1), math.Mod(float64(k+1)*math.Sqrt2, 1)
+		loss := 0.3
+		if x > 0.5 {
+			loss = math.Nextafter(loss, 1)
+		}
+		h.trialOf([]float64{x, y}, loss)
+	}
+	if err := h.of(false).Unimportant(); err == nil || err.Error() != "all values are equal" {
+		t.Errorf("%v; want that all values are equal", err)
 	}
 }
