@@ -302,12 +302,12 @@ func TestEarlierResultsOfOtherTools(t *testing.T) {
 		why         string
 		fails       string
 	}{
-		"Ray Tune":      {text: "val,config/x,config/train_loop_config/n,loss,trial_id\n1,.5,2,2.5,a\n1,.25,9,,b\n", columns: map[string]string{"x": "config/x", "n": "config/train_loop_config/n"}},
+		"Ray Tune":      {text: "val,config/x,config/train_loop_config/n,loss,trial_id,status\n1,.5,2,2.5,a,TERMINATED\n1,.25,9,,b,TERMINATED\n1,.25,9,3,c,PAUSED\n", columns: map[string]string{"x": "config/x", "n": "config/train_loop_config/n"}, left: 1, why: "line 4: paused"},
 		"MLflow":        {text: "run_id,status,params.x,params.n,metrics.loss\na,FINISHED,0.5,2,2.5\nb,FAILED,0.25,9,3\nc,RUNNING,0.25,9,3\n", columns: map[string]string{"x": "params.x", "n": "params.n", "loss": "metrics.loss"}, left: 1, why: "line 4: running"},
 		"MLflow's page": {text: "Start Time,Run ID,Status,X,n,loss\nt,a,FINISHED,0.5,2,2.5\nt,b,FAILED,0.25,9,3\nt,c,RUNNING,0.25,9,3\nt,d,SCHEDULED,0.25,9,\n", columns: map[string]string{"x": "X"}, left: 2, why: "line 4: running"},
-		"Ax":            {text: "trial_index,trial_status,x,N,params_n,loss\n0,COMPLETED,0.5,7,2,2.5\n1,FAILED,0.25,7,9,\n2,EARLY_STOPPED,0.25,7,9,0.1\n", columns: map[string]string{"n": "params_n"}, left: 1, why: "line 4: early_stopped"},
+		"Ax":            {text: "trial_index,trial_status,x,N,params_n,loss\n0,COMPLETED,0.5,7,2,2.5\n1,FAILED,0.25,7,9,\n2,EARLY_STOPPED,0.25,7,9,0.1\n3,STALE,0.25,7,9,0.1\n4,DISPATCHED,0.25,7,9,0.1\n", columns: map[string]string{"n": "params_n"}, left: 3, why: "line 4: early_stopped"},
 		"Optuna's CSV":  {text: "number,value,params_n,params_x,state\n0,2.5,2.0,0.5,COMPLETE\n1,,9.0,0.25,FAIL\n2,0.1,9.0,0.25,PRUNED\n", columns: map[string]string{"x": "params_x", "n": "params_n", "loss": "value"}, left: 1, why: "line 4: pruned"},
-		"W&B":           {text: "Name,State,x,config.n,loss\nr,finished,0.5,2,2.5\nr,crashed,0.25,9,1\n", columns: map[string]string{"n": "config.n"}},
+		"W&B":           {text: "Name,State,x,config.n,loss\nr,finished,0.5,2,2.5\nr,crashed,0.25,9,1\nr,preempted,0.25,9,1\nr,preempting,0.25,9,1\n", columns: map[string]string{"n": "config.n"}, left: 2, why: "line 4: preempted"},
 		"Orion":         {text: "id,status,completed,objective,/x,/n\na,completed,t,2.5,0.5,2\nb,broken,,,0.25,9\n", columns: map[string]string{"x": "/x", "n": "/n", "loss": "objective"}},
 		"lbotune":       {text: "trial,status,loss,x,n\n1,best,2.5,0.5,2\n2,failed,,0.25,9\n3,pruned,1,0.25,9\n", left: 1, why: "line 4: pruned"},
 		"Optuna":        {text: journal, study: "a", left: 2, why: "trial 2: stopped early"},

@@ -136,7 +136,7 @@ func (s *State) optuna(t *Trial, metrics []string) *optuna.Trial {
 func (c *Config) match(s *sheet, e *Earlier) error {
 	e.Ignored = slices.Clone(s.columns)
 	for _, p := range c.Params {
-		column, err := findColumn(s.columns, p.Name, "params.", paramColumn)
+		column, err := c.findColumn(s.columns, p.Name, "params.", paramColumn)
 		switch {
 		case err != nil:
 			return err
@@ -177,23 +177,27 @@ var (
 
 // findColumn returns the column with a name, best behind the full prefix, or if there is none, the one
 // that has it behind another, in other letters, or with signs that a name cannot have: Weight-Decay. It is
-// empty if there is none.
-func findColumn(columns []string, name, full string, prefix *regexp.Regexp) (string, error) {
-	for _, c := range []string{full + name, name} {
-		if slices.Contains(columns, c) {
-			return c, nil
+// empty if there is none. In other letters it is none that another parameter or metric has.
+func (c *Config) findColumn(columns []string, name, full string, prefix *regexp.Regexp) (string, error) {
+	for _, column := range []string{full + name, name} {
+		if slices.Contains(columns, column) {
+			return column, nil
 		}
 	}
-	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+	taken := append(namesOf(c.Params), lists.Map(c.Metrics, func(m Metric) string { return m.Name })...)
+	for _, is := range []func(n string) bool{
+		func(n string) bool { return n == name },
+		func(n string) bool { return strings.EqualFold(n, name) && !slices.Contains(taken, n) },
+	} {
 		found := ""
-		for _, c := range columns {
-			if !same(noName.ReplaceAllString(c, "_"), name) && !same(noName.ReplaceAllString(prefix.ReplaceAllString(c, ""), "_"), name) {
+		for _, column := range columns {
+			if !is(noName.ReplaceAllString(column, "_")) && !is(noName.ReplaceAllString(prefix.ReplaceAllString(column, ""), "_")) {
 				continue
 			}
 			if found != "" {
-				return "", fmt.Errorf("%s may be %s or %s; give one of them another name", name, found, c)
+				return "", fmt.Errorf("%s may be %s or %s; give one of them another name", name, found, column)
 			}
-			found = c
+			found = column
 		}
 		if found != "" {
 			return found, nil
@@ -236,7 +240,7 @@ func (c *Config) readTable(text []byte) (*sheet, error) {
 		}
 	}
 	s, name := &sheet{columns: head}, c.Objective().Name
-	if s.objective, err = findColumn(head, name, "metrics.", metricColumn); err != nil {
+	if s.objective, err = c.findColumn(head, name, "metrics.", metricColumn); err != nil {
 		return nil, fmt.Errorf("line 1: %w", err)
 	}
 	other := func(names ...string) string { // the first that is a column, and no parameter
@@ -272,7 +276,8 @@ func (c *Config) readTable(text []byte) (*sheet, error) {
 		row.value = row.cells[s.objective]
 		switch word := strings.ToLower(row.cells[standing]); word {
 		case "pruned", "stopped", "running", "waiting", "pending", "unfinished", "excluded", "out of range", "interrupted", "new", "reserved", "killed",
-			"early_stopped", "abandoned", "canceled", "cancelled", "suspended", "scheduled", "queued", "staged", "candidate":
+			"early_stopped", "abandoned", "canceled", "cancelled", "suspended", "scheduled", "queued", "staged", "candidate",
+			"dispatched", "stale", "paused", "preempted", "preempting":
 			row.left = word
 		case "fail", "failed", "broken", "crashed", "error", "timeout", "memoryout":
 			row.value = ""

@@ -31,3 +31,23 @@ func TestParseCell(t *testing.T) {
 		})
 	}
 }
+
+// A column that has the name of a parameter or a metric is no other's, in other letters.
+func TestColumnsInOtherLettersAreTheirOwn(t *testing.T) {
+	c := Config{Params: []spaces.Param{{Name: "Loss"}}, Metrics: []Metric{{Name: "loss"}}}
+	for _, find := range []struct {
+		column        string
+		param, metric bool
+	}{
+		{"Loss", true, false},
+		{"loss", false, true},
+		{"config.Loss", true, false},
+		{"LOSS", true, true},
+	} {
+		param, err := c.findColumn([]string{find.column}, "Loss", "params.", paramColumn)
+		metric, no := c.findColumn([]string{find.column}, "loss", "metrics.", metricColumn)
+		if (param != "") != find.param || (metric != "") != find.metric || err != nil || no != nil {
+			t.Errorf("%s: %q and %q, %v, %v", find.column, param, metric, err, no)
+		}
+	}
+}
