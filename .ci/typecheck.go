@@ -18,4 +18,7 @@ func main() {
 	if packages.PrintErrors(found) > 0 {
 		os.Exit(1)
 	}
+	if len(found) == 0 {
+		log.Fatal("./... matches no package")
+	}
 }
