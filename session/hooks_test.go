@@ -338,14 +338,13 @@ func TestRequestsDuringTheLastHooks(t *testing.T) {
 		want    error
 		trials  int
 	}{
-		"more trials":            {request: more, trials: 3},
-		"more, but stopped":      {request: more, but: "stop", want: session.ErrStopped, trials: 1},
-		"more, but cancelled":    {request: more, but: "cancel", want: session.ErrStopped, trials: 1},
-		"more, but not on disk":  {request: more, but: "lose", want: full, trials: 1},
-		"more, but no more time": {request: more, budget: study.Budget{TimeHard: study.Duration(2 * time.Second)}, want: session.ErrNoSuccess, trials: 1},
-		"its success excluded":   {request: exclude, want: session.ErrNoSuccess, trials: 1},
-		"its goal excluded":      {request: exclude, budget: study.Budget{Trials: 3, Goal: &goal}, trials: 2},
-		"its goal, but stopped":  {request: exclude, budget: study.Budget{Trials: 3, Goal: &goal}, but: "stop", want: session.ErrStopped, trials: 1},
+		"more trials":           {request: more, trials: 3},
+		"more, but stopped":     {request: more, but: "stop", want: session.ErrStopped, trials: 1},
+		"more, but cancelled":   {request: more, but: "cancel", want: session.ErrStopped, trials: 1},
+		"more, but not on disk": {request: more, but: "lose", want: full, trials: 1},
+		"its success excluded":  {request: exclude, want: session.ErrNoSuccess, trials: 1},
+		"its goal excluded":     {request: exclude, budget: study.Budget{Trials: 3, Goal: &goal}, trials: 2},
+		"its goal, but stopped": {request: exclude, budget: study.Budget{Trials: 3, Goal: &goal}, but: "stop", want: session.ErrStopped, trials: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, stop := filepath.Join(t.TempDir(), "s"), make(chan session.Stop, 1)
@@ -367,12 +366,7 @@ func TestRequestsDuringTheLastHooks(t *testing.T) {
 			}
 			cfg.Hooks = &study.Hooks{End: wait, Timeout: study.Duration(time.Hour)}
 			s, err := session.Open(&cfg, session.Options{Dir: dir, Optimizer: newFakeOptimizer, Journal: []journal.FS{disk},
-				Launcher: &fakeLauncher{program: func(runner.Job) ending {
-					if c.budget.TimeHard > 0 {
-						return ending{takes: time.Hour}
-					}
-					return ending{stdout: "loss=1\n"}
-				}},
+				Launcher: &fakeLauncher{program: func(runner.Job) ending { return ending{stdout: "loss=1\n"} }},
 				Observe: func(u study.Update) {
 					if c.but == "cancel" && closed {
 						cancel()
