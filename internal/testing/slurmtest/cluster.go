@@ -144,28 +144,41 @@ func (c *Cluster) Await(want, name string, args ...string) {
 	c.t.Fatalf("%s %s: printed %q; waited for %q", name, strings.Join(args, " "), out, want)
 }
 
-// KillJob kills every process of a job, also Slurm's own, as the end of a node would.
+// KillJob kills every process of a job, also Slurm's own, as the end of a node would: all are stopped
+// first, so that none sees another's end.
 func (c *Cluster) KillJob(id string) {
 	c.t.Helper()
-	conf := "SLURM_CONF=" + os.Getenv("SLURM_CONF")
-	killed := 0
-	for range 3 { // children that were born meanwhile
-		dirs, _ := filepath.Glob("/proc/[0-9]*")
-		for _, proc := range dirs {
-			env, _ := os.ReadFile(filepath.Join(proc, "environ"))
-			line, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
-			vars := strings.Split(string(env), "\x00")
-			cwd, _ := os.Readlink(filepath.Join(proc, "cwd")) // another cluster has jobs of the same ids
-			step := strings.HasPrefix(string(line), "slurmstepd: ["+id+".") && strings.HasPrefix(cwd, c.dir+"/")
-			if step || slices.Contains(vars, conf) && slices.Contains(vars, "SLURM_JOB_ID="+id) {
-				pid, _ := strconv.Atoi(filepath.Base(proc))
-				if unix.Kill(pid, unix.SIGKILL) == nil {
-					killed++
-				}
+	found := map[int]bool{}
+	for n := -1; n < len(found); { // children that were born meanwhile
+		n = len(found)
+		for _, pid := range c.processes(id) {
+			if unix.Kill(pid, unix.SIGSTOP) == nil {
+				found[pid] = true
 			}
 		}
 	}
-	if killed == 0 {
+	if len(found) == 0 {
 		c.t.Fatalf("job %s has no processes", id)
 	}
+	for pid := range found {
+		_ = unix.Kill(pid, unix.SIGKILL)
+	}
+}
+
+// processes are those of a job, also Slurm's own.
+func (c *Cluster) processes(id string) (pids []int) {
+	conf := "SLURM_CONF=" + os.Getenv("SLURM_CONF")
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, proc := range dirs {
+		env, _ := os.ReadFile(filepath.Join(proc, "environ"))
+		line, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
+		vars := strings.Split(string(env), "\x00")
+		cwd, _ := os.Readlink(filepath.Join(proc, "cwd")) // another cluster has jobs of the same ids
+		step := strings.HasPrefix(string(line), "slurmstepd: ["+id+".") && strings.HasPrefix(cwd, c.dir+"/")
+		if step || slices.Contains(vars, conf) && slices.Contains(vars, "SLURM_JOB_ID="+id) {
+			pid, _ := strconv.Atoi(filepath.Base(proc))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
