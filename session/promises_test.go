@@ -64,7 +64,7 @@ func TestPromises(t *testing.T) {
 				studies = append(studies, func() { run(names, uint64(i+1)) })
 			}
 		}
-		for seed := range uint64(effort.Of(raced(3, 10), 30, 600)) {
+		for seed := range uint64(effort.Of(raced(3, 10), 30, 200)) {
 			studies = append(studies, func() { run(drawnSettings(seed), seed) })
 		}
 	}
