@@ -147,7 +147,9 @@ func (l *loop) trialEnded(t *study.Trial, r *attempt, o outcome) {
 		run := l.study.state.Config.Run
 		runs := append(t.Repeats[:len(t.Repeats):len(t.Repeats)], o.metrics)
 		f.Metrics = study.Combine(runs, run.Combine)
-		again = len(runs) < run.Repeats
+		if again = len(runs) < run.Repeats; len(runs) > 1 {
+			f.Last = o.metrics
+		}
 	case o.failure.Kind == study.FailPruned:
 		f.Status, f.Metrics = optimizer.Pruned, o.metrics
 	case o.failure.Kind.Blameless():

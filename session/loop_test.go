@@ -258,6 +258,50 @@ func TestDisprovedSafety(t *testing.T) {
 	}
 }
 
+// A run over the limit is the last, also where it is a repeat, or confirms the best.
+func TestSafetyStopsTheNextRun(t *testing.T) {
+	thrice := func(c *study.Config) { c.Run.Repeats = 3 }
+	for name, c := range map[string]struct {
+		change   func(*study.Config)
+		launched []string // the last of which breaks the limit
+	}{
+		"repeats":               {thrice, []string{"1/1", "1/2", "1/3", "2/1", "2/2"}},
+		"the last repeat":       {thrice, []string{"1/1", "1/2", "1/3", "2/1", "2/2", "2/3"}},
+		"repeat of the default": {thrice, []string{"1/1"}},
+		"confirm":               {func(c *study.Config) { c.Run.Confirm, c.Budget.Trials = 2, 2 }, []string{"1/1", "2/1", "1/2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg := config()
+				cfg.Params[0].Default, cfg.Params[1].Default = spaces.Float(0.3), spaces.Int(5)
+				cfg.Safety = &study.Safety{Metric: "loss", At: 7.5, Constant: 100}
+				c.change(&cfg)
+				last := c.launched[len(c.launched)-1]
+				f := &fakeLauncher{program: func(job runner.Job) ending {
+					if strings.HasSuffix(job.ID, "/"+last) {
+						return ending{stdout: "loss=8\n"}
+					}
+					return ending{stdout: "loss=5\n"}
+				}}
+				s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: f, Optimizer: optimizer.New})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				err = s.Run(t.Context(), nil)
+				var unsafe *session.UnsafeError
+				if st := s.State(); !errors.As(err, &unsafe) || st.Closed == nil || st.Closed.Why != study.EndUnsafe ||
+					!strings.HasPrefix(err.Error(), "trial "+last[:1]+" broke the safety limit: loss = 8, above 7.5") {
+					t.Errorf("%v; closed %+v", err, st.Closed)
+				}
+				if !slices.Equal(f.launched, c.launched) {
+					t.Errorf("launched %v; want %v", f.launched, c.launched)
+				}
+			})
+		})
+	}
+}
+
 // A trial that was interrupted is not run again if the limit was changed and nothing shows
 // that it would hold it.
 func TestInterruptedTrialIsUnsafeByNow(t *testing.T) {

@@ -294,9 +294,10 @@ func (l *loop) propose(p study.Proposed) {
 
 // decideEnd says whether the study is to end, and ends what runs when its time is over.
 func (l *loop) decideEnd() {
-	// A trial that still runs may take some reasons for the end away: by its success, or as the best.
+	// A trial that still runs may take some reasons for the end away: by its success, or as the best. One that
+	// breaks the safety limit is a reason before any other.
 	mayPass := l.ending != nil && !l.asking && (l.ending.Why == study.EndGuard || l.ending.Why == study.EndPatience)
-	if l.study.state.SetUp && (l.ending == nil || mayPass) {
+	if l.study.state.SetUp && (l.ending == nil || mayPass || l.study.state.Unsafe() != "") {
 		l.ending = l.study.state.Ending(l.study.elapsed())
 	}
 	if end := l.study.state.Config.Overdue(l.study.elapsed()); end != nil && !l.late {

@@ -2,8 +2,10 @@ package study
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -45,6 +47,25 @@ func (s *State) Confirmations() []Confirmation {
 			cmp.Compare(s.worth(b.Mean), s.worth(a.Mean)))
 	})
 	return out
+}
+
+func (s *State) confirmed(t *Trial, e Confirmed, at time.Time) error {
+	if v, ok := e.Metrics.Get(s.Config.Objective().Name); e.Metrics != nil && (!ok || math.IsNaN(v) || math.IsInf(v, 0)) {
+		return fmt.Errorf("trial %d: confirmed without a value", e.Trial)
+	}
+	t.last = int32(e.Attempt)
+	s.over(t, e.Attempt, e.Slot, e.Seconds, at)
+	switch {
+	case e.Metrics != nil:
+		t.Confirms = append(t.Confirms, e.Metrics)
+	case e.Failure != nil && !e.Failure.Kind.Blameless():
+		t.ConfirmFailures++
+	}
+	s.watchSafety(t)
+	if s.Config.Several() && len(t.Confirms) > 1 {
+		s.findBest() // it may break a limit on average, and not be on the front
+	}
+	return nil
 }
 
 // Tied reports whether the means cannot be told apart: an interval of their difference, with

@@ -160,6 +160,8 @@ type Finished struct {
 	Seconds float64  `json:"seconds"` // of the last attempt
 	// Leftovers says which processes the last attempt left behind.
 	Leftovers string `json:"leftovers,omitempty"`
+	// Last is the result of the last of several repeats.
+	Last Metrics `json:"last,omitempty"`
 }
 
 // Confirmed is the end of an attempt that repeats one of the best trials after

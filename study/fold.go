@@ -116,6 +116,7 @@ func (s *State) apply(r Record) error {
 		}
 	case Cut:
 		t.Cut, t.Seen = &e, true
+		s.watchSafety(t)
 		if e.Metric == "" { // its Readings follow, but for a power cut
 			s.watch(pruner.Call{Reading: s.Maximized(t.Number, e.Reading)})
 		}
@@ -188,6 +189,9 @@ func (s *State) configChanged(e ConfigChanged) error {
 	}
 	if !sameJSON(e.Config.Safety, s.Config.Safety) {
 		s.before = len(s.Trials)
+		for _, t := range s.Trials {
+			t.waived = len(t.Confirms)
+		}
 	}
 	as := e.Config
 	if as.Run.Workers = s.Config.Run.Workers; !sameJSON(as, s.Config) {
@@ -283,6 +287,7 @@ func (s *State) ended(t *Trial, e Ended, at time.Time) {
 	case e.Failure != nil && !e.Failure.Kind.Blameless():
 		t.Retries++
 	}
+	s.watchSafety(t)
 	if e.Metrics == nil && len(t.Repeats) == 0 && s.Config.Prunes() {
 		s.watch(pruner.Call{Forget: t.Number}) // the first run, which is watched, begins from the start
 	}
@@ -313,7 +318,7 @@ func (s *State) finished(t *Trial, e Finished, at time.Time) error {
 	if e.Status == optimizer.Succeeded {
 		s.longest = max(s.longest, t.Took)
 	}
-	t.Value, t.Metrics = value, e.Metrics.reported()
+	t.Value, t.Metrics, t.repeated = value, e.Metrics.reported(), e.Last
 	if t.Status == optimizer.Failed || s.noBar(t) {
 		s.watch(pruner.Call{Forget: t.Number})
 	} else {
@@ -325,24 +330,6 @@ func (s *State) finished(t *Trial, e Finished, at time.Time) error {
 	s.unsay()
 	s.climb(t)
 	s.contend(t)
-	return nil
-}
-
-func (s *State) confirmed(t *Trial, e Confirmed, at time.Time) error {
-	if v, ok := e.Metrics.Get(s.Config.Objective().Name); e.Metrics != nil && (!ok || math.IsNaN(v) || math.IsInf(v, 0)) {
-		return fmt.Errorf("trial %d: confirmed without a value", e.Trial)
-	}
-	t.last = int32(e.Attempt)
-	s.over(t, e.Attempt, e.Slot, e.Seconds, at)
-	switch {
-	case e.Metrics != nil:
-		t.Confirms = append(t.Confirms, e.Metrics)
-	case e.Failure != nil && !e.Failure.Kind.Blameless():
-		t.ConfirmFailures++
-	}
-	if s.Config.Several() && len(t.Confirms) > 1 {
-		s.findBest() // it may break a limit on average, and not be on the front
-	}
 	return nil
 }
 
@@ -374,6 +361,9 @@ func (s *State) findBest() {
 	s.best, s.goal, s.sinceBest, s.shown, s.Refuted, s.rivals, s.gained = nil, nil, 0, shown{}, "", rivals{}, nil
 	for _, n := range s.Order {
 		s.contend(s.Trials[n-1])
+	}
+	for _, t := range s.Pending() {
+		s.watchSafety(t)
 	}
 }
 

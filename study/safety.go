@@ -64,7 +64,7 @@ func (s *State) Breaks(t *Trial) bool {
 // proposed must be known to be safe under the limit as it is now.
 func (s *State) MayRun(t *Trial) bool {
 	c := s.Config.Safety
-	if c == nil || t.Origin == optimizer.OriginGiven || t.Origin == optimizer.OriginDefault {
+	if c == nil || t.Origin == optimizer.OriginGiven || t.Origin == optimizer.OriginDefault && s.shown.breach != t.Number {
 		return true
 	}
 	return s.Unsafe() == "" && !t.Outside && slices.ContainsFunc(s.Trials, func(u *Trial) bool {
@@ -74,12 +74,13 @@ func (s *State) MayRun(t *Trial) bool {
 
 // shown is what the trials have shown of a safety limit and its constant.
 type shown struct {
-	breach *Trial    // the first that the optimizer has proposed and that breaks the limit
-	broke  float64   // by this value
-	pair   [2]*Trial // those between which the metric was steepest
-	slope  float64   // there, in the cube; infinite between equal values
-	noise  float64   // that the constant needs to hold
-	near   bool      // the two that need it are next to each other, so that it may be chance
+	breach int     // the first that the optimizer has proposed and that breaks the limit
+	broke  float64 // by this value
+	pair   [2]int  // those between which the metric was steepest
+	values [2]float64
+	slope  float64 // there, in the cube; infinite between equal values
+	noise  float64 // that the constant needs to hold
+	near   bool    // the two that need it are next to each other, so that it may be chance
 }
 
 const (
@@ -90,42 +91,83 @@ const (
 	nearby = 0.05
 )
 
-// watchSafety notes what a finished trial says of the safety limit.
+// span is the least and the largest value of the metric in the complete runs of a trial, and in all of
+// them together; the least is above the largest where there is none.
+func (s *Safety) span(t *Trial) (least, most float64) {
+	least, most = math.Inf(1), math.Inf(-1)
+	add := func(v float64, ok bool) {
+		if ok && !math.IsNaN(v) {
+			least, most = math.Min(least, v), math.Max(most, v)
+		}
+	}
+	if t.Status == optimizer.Succeeded {
+		add(t.Metrics.Get(s.Metric))
+	}
+	for _, runs := range [][]Metrics{t.Repeats, {t.repeated}, t.Confirms} {
+		for _, m := range runs {
+			add(m.Get(s.Metric))
+		}
+	}
+	return least, most
+}
+
+// watchSafety notes what the runs of a trial say of the safety limit, as soon as each of them has ended.
 func (s *State) watchSafety(t *Trial) {
 	c, o := s.Config.Safety, &s.shown
-	if c == nil || t.Status == optimizer.Failed || t.Excluded || t.Outside {
+	if c == nil || t.Excluded || t.Outside {
 		return
 	}
-	v, ok := t.Metrics.Get(c.Metric)
-	broke, seen := v, ok
-	if t.Cut != nil && t.Cut.Metric == c.Metric { // stopped at a reading, in whichever attempt
-		if x := t.Cut.Reading.Value; !seen || c.over(x) > c.over(v) {
-			broke, seen = x, true
+	breach := func(v float64, ok bool) {
+		first := o.breach == 0 || t.Number < o.breach || t.Number == o.breach && c.over(v) > c.over(o.broke)
+		if ok && first && c.over(v)-c.Noise-printed*math.Abs(v) > 0 {
+			o.breach, o.broke = t.Number, v
 		}
 	}
-	if seen && o.breach == nil && t.Number > s.before && t.Origin != optimizer.OriginGiven && c.over(broke)-c.Noise-printed*math.Abs(broke) > 0 {
-		o.breach, o.broke = t, broke
+	if t.Number > s.before && t.Origin != optimizer.OriginGiven {
+		if t.Cut != nil { // stopped at a reading, in whichever attempt
+			breach(t.Cut.Reading.Value, t.Cut.Metric == c.Metric)
+		}
+		breach(t.Metrics.Get(c.Metric))
+		breach(t.repeated.Get(c.Metric))
+		for _, m := range t.Repeats {
+			breach(m.Get(c.Metric))
+		}
 	}
-	if !t.Succeeded() {
+	for _, m := range t.Confirms[t.waived:] {
+		breach(m.Get(c.Metric))
+	}
+	for _, u := range s.Trials {
+		if u != t && !u.Excluded && !u.Outside {
+			if u.Number < t.Number {
+				s.compareSafety(u, t)
+			} else {
+				s.compareSafety(t, u)
+			}
+		}
+	}
+}
+
+// compareSafety notes what two trials say of the constant.
+func (s *State) compareSafety(t, u *Trial) {
+	c, o := s.Config.Safety, &s.shown
+	v, high := c.span(t)
+	low, w := c.span(u)
+	if v > high || low > w {
 		return
 	}
-	for _, n := range s.Order {
-		u := s.Trials[n-1]
-		if u == t {
-			return
-		}
-		w, both := u.Metrics.Get(c.Metric)
-		apart := math.Abs(v-w) - 2*c.Noise - printed*(math.Abs(v)+math.Abs(w))
-		if !ok || !both || !u.Succeeded() || !(apart > 0) {
-			continue
-		}
-		d := spaces.Distance(u.Point, t.Point)
-		if slope := apart / d; slope > o.slope {
-			o.pair, o.slope = [2]*Trial{u, t}, slope
-		}
-		if noise := c.Noise + (apart-c.Constant*d)/2; noise > o.noise {
-			o.noise, o.near = noise, d < nearby
-		}
+	if high-low > w-v {
+		v, w = high, low
+	}
+	apart := math.Abs(v-w) - 2*c.Noise - printed*(math.Abs(v)+math.Abs(w))
+	if !(apart > 0) {
+		return
+	}
+	d := spaces.Distance(t.Point, u.Point)
+	if slope := apart / d; slope > o.slope || slope == o.slope && (t.Number < o.pair[0] || t.Number == o.pair[0] && u.Number <= o.pair[1]) {
+		o.pair, o.values, o.slope = [2]int{t.Number, u.Number}, [2]float64{v, w}, slope
+	}
+	if noise := c.Noise + (apart-c.Constant*d)/2; noise > o.noise || noise == o.noise && d >= nearby {
+		o.noise, o.near = noise, d < nearby
 	}
 }
 
@@ -137,12 +179,12 @@ func (s *State) Unsafe() string {
 		return ""
 	}
 	var out []string
-	if o.breach != nil {
-		out = append(out, fmt.Sprintf("trial %d broke the safety limit: %s", o.breach.Number, c.limit().Broken(Metrics{c.Metric: o.broke})))
+	if o.breach > 0 {
+		out = append(out, fmt.Sprintf("trial %d broke the safety limit: %s", o.breach, c.limit().Broken(Metrics{c.Metric: o.broke})))
 	}
 	if o.slope > c.Constant*(1+1e-9) {
 		out = append(out, s.disproof())
-	} else if o.breach == nil {
+	} else if o.breach == 0 {
 		return ""
 	}
 	return strings.Join(append(out, "to go on, change [safety] (a larger constant, another limit) or take it out, and run the same command again; or leave it at that"), "; ")
@@ -158,9 +200,7 @@ func (s *State) disproof() string {
 	if math.IsInf(o.slope, 0) {
 		takes = "more than any"
 	}
-	a, _ := o.pair[0].Metrics.Get(c.Metric)
-	b, _ := o.pair[1].Metrics.Get(c.Metric)
-	text := fmt.Sprintf("%s of [safety] does not hold: %s is %.6g in trial %d and %.6g in trial %d, which takes %s", what, c.Metric, a, o.pair[0].Number, b, o.pair[1].Number, takes)
+	text := fmt.Sprintf("%s of [safety] does not hold: %s is %.6g in trial %d and %.6g in trial %d, which takes %s", what, c.Metric, o.values[0], o.pair[0], o.values[1], o.pair[1], takes)
 	if o.near {
 		text += fmt.Sprintf(", or the metric varies by chance: say noise = %v or more", upwards(o.noise))
 	}

@@ -130,6 +130,76 @@ func TestSafetyOfALaterAttempt(t *testing.T) {
 	}
 }
 
+// Each run of a trial counts, and at once: that over the limit ends the study, whatever its mean is, and so does
+// one that is too far from the run of another trial.
+func TestSafetyOfEveryRun(t *testing.T) {
+	loss := func(v float64) study.Metrics { return study.Metrics{"loss": v} }
+	repeat := func(v float64) study.Event { return study.Ended{Trial: 2, Attempt: 1, Metrics: loss(v)} }
+	finish := func(v, last float64) study.Event {
+		return study.Finished{Trial: 2, Attempt: 2, Status: optimizer.Succeeded, Metrics: loss(v), Last: loss(last)}
+	}
+	confirm := func(v float64) study.Event { return study.Confirmed{Trial: 2, Attempt: 3, Metrics: loss(v)} }
+	cut := study.Cut{Trial: 2, Attempt: 1, Metric: "loss", Reading: study.Reading{Step: 1, Value: 5.5}, Why: "over"}
+	crash := &study.Failure{Kind: study.FailExit, Code: 1}
+	const broke, steep = "trial 2 broke the safety limit: loss = 5.5, above 5", "constant = 8 of [safety] does not hold: loss is 1 in trial 1 and 4.8 in trial 2"
+	for name, c := range map[string]struct {
+		origin optimizer.Origin
+		noise  float64
+		events []study.Event
+		want   string
+	}{
+		"a repeat over the limit":         {optimizer.OriginModel, 0, []study.Event{repeat(5.5)}, broke},
+		"and its trial's end":             {optimizer.OriginModel, 0, []study.Event{repeat(5.5), study.Finished{Trial: 2, Attempt: 2, Status: optimizer.Failed, Failure: crash}}, broke},
+		"the last repeat":                 {optimizer.OriginModel, 0, []study.Event{repeat(2.5), finish(4, 5.5)}, broke},
+		"a repeat of what a person wants": {optimizer.OriginGiven, 2, []study.Event{repeat(5.5)}, ""},
+		"a repeat within the noise":       {optimizer.OriginModel, 2, []study.Event{repeat(5.5)}, ""},
+		"a steep repeat":                  {optimizer.OriginModel, 0, []study.Event{repeat(4.8)}, steep},
+		"a steep last repeat":             {optimizer.OriginModel, 0, []study.Event{repeat(1.2), finish(3, 4.8)}, steep},
+		"a confirming run over the limit": {optimizer.OriginModel, 0, []study.Event{repeat(2), finish(2, 2), confirm(5.5)}, broke},
+		"of what a person wanted":         {optimizer.OriginGiven, 0, []study.Event{repeat(2), finish(2, 2), confirm(5.5)}, broke},
+		"a steep confirming run":          {optimizer.OriginModel, 0, []study.Event{repeat(2), finish(2, 2), confirm(4.8)}, steep},
+		"within the noise":                {optimizer.OriginModel, 2, []study.Event{repeat(2), finish(2, 2), confirm(5.5)}, ""},
+		"a run cut and to be run again":   {optimizer.OriginModel, 0, []study.Event{cut, study.Ended{Trial: 2, Attempt: 1, Failure: crash}}, broke},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := safely(t, func(config *study.Config) { config.Safety.Noise = c.noise })
+			measure(t, st, optimizer.OriginDefault, 0, 1)
+			apply(t, st, study.Proposed{Trial: 2, Told: 1, Pending: []int{}, Origin: c.origin, Values: values(0.5, 3)})
+			for _, e := range c.events {
+				apply(t, st, e)
+			}
+			got := st.Unsafe()
+			if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+				t.Fatalf("got %q; want %q", got, c.want)
+			}
+			apply(t, st, study.Excluded{Trial: 1})
+			apply(t, st, study.Included{Trial: 1})
+			if again := st.Unsafe(); again != got {
+				t.Errorf("counted again: %q; want %q", again, got)
+			}
+			if got == "" {
+				return
+			}
+			if st.MayRun(st.Trials[1]) && c.origin != optimizer.OriginGiven {
+				t.Error("its trial may go on")
+			}
+			cfg, safety := st.Config, *st.Config.Safety
+			safety.Constant, cfg.Safety = 99, &safety
+			apply(t, st, study.ConfigChanged{Fingerprint: "f", Config: cfg})
+			if got := st.Unsafe(); got != "" {
+				t.Errorf("with another constant: %q", got)
+			}
+			if !st.Trials[1].Done() || !st.Trials[1].Succeeded() {
+				return
+			}
+			apply(t, st, study.Confirmed{Trial: 2, Attempt: 4, Metrics: loss(5.5)})
+			if got := st.Unsafe(); !strings.HasPrefix(got, broke) {
+				t.Errorf("confirmed after that: %q", got)
+			}
+		})
+	}
+}
+
 // Where trials far from each other differ by too much, too, chance is no explanation.
 func TestSafetyDisprovedByMoreThanChance(t *testing.T) {
 	st := safely(t, nil)

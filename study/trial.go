@@ -41,7 +41,8 @@ type Trial struct {
 	// Retries is how many attempts failed and were run again.
 	Retries int `json:"retries,omitempty"`
 	// Repeats are the metrics of the repeats that have ended.
-	Repeats []Metrics `json:"repeats,omitempty"`
+	Repeats  []Metrics `json:"repeats,omitempty"`
+	repeated Metrics   // those of the last one, which has ended the trial
 	// Continues is the trial whose run this one continues with more of the resource; 0 for none.
 	Continues int    `json:"continues,omitempty"`
 	root      *Trial // the first of these, nil for none
@@ -63,6 +64,7 @@ type Trial struct {
 	Took     time.Duration `json:"-"`
 	Finished time.Time     `json:"finished,omitzero"`
 	Excluded bool          `json:"excluded,omitempty"`
+	waived   int           // the confirms that were judged by another safety limit
 	former   bool          // excluded, and what gives values has changed since
 	taken    int32         // the trials that there were when it was excluded
 	// Outside says that the values lie outside the space as it is now.
