@@ -55,7 +55,7 @@ func (m *nameMatcher) match(l line, found []occurrence) []occurrence {
 	}
 	m.rows = false
 	for _, c := range m.columns {
-		if row := c.advance(l.text, m.lines, heads); row != nil && !c.sought.found {
+		if row := c.advance(l, m.lines, heads); row != nil && !c.sought.found {
 			found = c.read(row, l, found)
 		}
 		m.rows = m.rows || c.table != nil || len(c.next) > 0
@@ -278,7 +278,7 @@ func insteadAfter(l line, end, start int) number {
 	word := string(rest[:len(rest)-len(bytes.TrimLeftFunc(rest, func(r rune) bool {
 		return r > ' ' && !strings.ContainsRune(",;|)]}\"'\x7f", r)
 	}))])
-	if (word == "" || nextRE.Match(l.text[start-1:])) && bytes.HasSuffix(bytes.TrimRight(l.text[end:start], blanksAndQuotes), []byte("=")) {
+	if (word == "" || nextRE.Match(l.text[start-1:])) && bytes.HasSuffix(bytes.TrimRight(l.text[end:start], blanksAndQuotes), []byte("=")) && !isHeading(l.text) {
 		return number{kind: missing}
 	}
 	known := isMissing(word) && (len(word) > 1 || word == "?") || strings.EqualFold(word, "true") || strings.EqualFold(word, "false")
@@ -286,4 +286,11 @@ func insteadAfter(l line, end, start int) number {
 		return number{size: len(word), kind: missing}
 	}
 	return scanInstead(rest, word, numberMode{cut: l.cut})
+}
+
+// isHeading tells lines such as "= loss =".
+func isHeading(text []byte) bool {
+	text = bytes.Trim(text, " \t")
+	behind, before := bytes.TrimLeft(text, "="), bytes.TrimRight(text, "=")
+	return len(behind) < len(text) && len(behind) == len(before)
 }

@@ -59,6 +59,7 @@ func printable(text []byte) string {
 type line struct {
 	text   []byte // valid until the matcher returns
 	number int    // counted by LF from 1
+	open   bool   // the stream ends before the line does
 	cut    bool   // the line was longer than maxLine; text is its beginning
 	torn   bool   // the line may go on: its writer was ended before its end
 }

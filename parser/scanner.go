@@ -136,7 +136,7 @@ func (s *Scanner) flush() {
 	if len(text) == 0 {
 		return
 	}
-	s.look(line{text: text, number: s.number + 1, cut: s.cut, torn: s.ended})
+	s.look(line{text: text, number: s.number + 1, open: s.closed, cut: s.cut, torn: s.ended})
 	long := s.cut && len(s.pending) == maxLine
 	if at := skipBlanks(text, 0); long && at < len(text) && text[at] == '{' {
 		s.long = s.number + 1

@@ -140,6 +140,7 @@ type header struct {
 	columns []cell
 	line    int     // the line that was looked at last, counted by the matcher
 	row     *row    // that line, nil if it does not fit
+	rows    bool    // there were some
 	first   float64 // the first cell of the last row; nan if it was no number
 	doubt   bool    // the last row was followed by what may be another header
 	sure    bool    // and by what is one, with the name of a column
@@ -149,7 +150,7 @@ type header struct {
 // row is a line under a header.
 type row struct {
 	label string // what names the row
-	cells []cell // one for each column; what is missing is empty
+	cells []cell // one for each column, but for the last ones of a line that lacks them; what is missing is empty
 }
 
 // headersOf are the ways to read a line as the names of columns.
@@ -203,7 +204,8 @@ func (h *header) index(name string) int {
 // table is over. Words in as many columns may be the header of another table, or may be
 // prose: the table goes on if its first column does, which holds epochs or steps, and none of the
 // words is a name of the table's.
-func (h *header) take(text []byte, line int) *row {
+func (h *header) take(l line, line int) *row {
+	text := l.text
 	if h.line == line {
 		return h.row
 	}
@@ -212,6 +214,9 @@ func (h *header) take(text []byte, line int) *row {
 		return nil
 	}
 	r := h.read(text)
+	if r == nil && h.rows && !l.open && !l.cut {
+		r = h.readShort(text)
+	}
 	if r == nil {
 		named, shared := h.namedBy(text)
 		h.doubt, h.sure = h.doubt || named, h.sure || shared
@@ -224,9 +229,19 @@ func (h *header) take(text []byte, line int) *row {
 	h.over = h.over || h.sure || h.doubt && !(first >= h.first) // also where either is no number
 	h.doubt, h.first = false, first
 	if !h.over {
-		h.row = r
+		h.row, h.rows = r, true
 	}
 	return h.row
+}
+
+// readShort reads a row that lacks its last cells. A number alone is one only if it counts on.
+func (h *header) readShort(text []byte) *row {
+	r := &row{cells: split(text, h.layout)}
+	if size := len(r.cells); h.layout == wide || h.layout == narrow || size >= len(h.columns) || size == 1 && r.cells[0].step().value != h.first+1 ||
+		slices.ContainsFunc(r.cells, func(c cell) bool { return !isNumber(c.text) }) {
+		return nil
+	}
+	return r
 }
 
 // step is the cell's number as one of an epoch or a step.
@@ -330,14 +345,14 @@ type column struct {
 
 // advance takes the next line, which has that number and may be one of the heads, and gives it
 // as a row of the column's table if it is one. A header is a header once a row has followed it.
-func (c *column) advance(text []byte, line int, heads []*header) (r *row) {
+func (c *column) advance(l line, line int, heads []*header) (r *row) {
 	if c.table != nil {
-		if r = c.table.take(text, line); c.table.over {
+		if r = c.table.take(l, line); c.table.over {
 			c.table = nil
 		}
 	}
-	if len(c.next) > 0 && !isRule(text) {
-		if i := slices.IndexFunc(c.next, func(h *header) bool { return h.take(text, line) != nil }); i >= 0 {
+	if len(c.next) > 0 && !isRule(l.text) {
+		if i := slices.IndexFunc(c.next, func(h *header) bool { return h.take(l, line) != nil }); i >= 0 {
 			c.table, r = c.next[i], c.next[i].row
 		}
 		c.next = nil
@@ -355,6 +370,11 @@ func (c *column) advance(text []byte, line int, heads []*header) (r *row) {
 // read appends what the row has in the column.
 func (c *column) read(r *row, l line, found []occurrence) []occurrence {
 	place, at := c.table.index(string(c.name)), 0
+	if place >= len(r.cells) && c.label != "" {
+		return found
+	} else if place >= len(r.cells) {
+		return append(found, occurrence{metric: c.sought.metric, kind: missing, at: len(l.text), end: len(l.text)})
+	}
 	cell := r.cells[place]
 	if place > 0 { // in the first, R counts what it prints: "[1] 0.3"
 		at = skipBrackets([]byte(cell.text), 0)
@@ -372,7 +392,7 @@ func (c *column) read(r *row, l line, found []occurrence) []occurrence {
 	if c.label == "" {
 		o.qualifier = r.qualifier()
 	}
-	if i := c.table.index(c.sought.step); c.sought.step != "" && i >= 0 {
+	if i := c.table.index(c.sought.step); c.sought.step != "" && i >= 0 && i < len(r.cells) {
 		step := r.cells[i].step()
 		o.step, o.hasStep = step.value, step.kind == finite
 	}
