@@ -50,9 +50,6 @@ func numberStarts(text []byte, i int) bool {
 	if !isDigit(c) && c < utf8.RuneSelf && bytes.IndexByte([]byte(".+-nNiI"), c) < 0 {
 		return false
 	}
-	before, _ := utf8.DecodeLastRune(text[:i])
-	if before == 0 && i > 1 && !isBlank(text[i-2]) {
-		return false
-	}
+	before, _ := utf8.DecodeLastRune(bytes.TrimRight(text[:i], "\x00"))
 	return i == 0 || !isNameRune(before) && before != '+' && !isMinus(before)
 }

@@ -1,9 +1,11 @@
 package parser_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/lbotune/lbotune/parser"
 )
@@ -358,6 +360,7 @@ func TestMissingValues(t *testing.T) {
 		{name("acc"), "epoch,loss,acc\n1,2\n", none}, // no table yet
 		{name("loss"), "epoch,loss,acc\n1,3,0.5\n2,2.5\n", 2.5},
 		{least, "epoch,loss\n1,3\n2,4\n3\n", 3},
+		{parser.Rule{Regex: `(\d+)`}, "\x005\x00\r\x00\n", 5},
 		{name("val loss"), "epoch,set,loss\n1,val,3\n1,2\n", 3},
 		{loss, "loss: 3\n  loss = criterion(input=x, target=y)\n", 3},
 		{loss, "loss: 3\nModel(loss=CrossEntropyLoss(reduction='mean'), lr=0.1)\n", 3},
@@ -393,6 +396,21 @@ func TestMissingValues(t *testing.T) {
 				t.Errorf("%+v of %q: %v, %v, want %v", c.rule, c.text, got.Value, err, c.want)
 			}
 		})
+	}
+}
+
+// No part of a number in UTF-16 is taken for it, nor is a number before it.
+func TestWideCharacters(t *testing.T) {
+	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+		var text []byte
+		for _, u := range utf16.Encode([]rune("\ufeffepoch 1 loss=0.25\r\nepoch 2 loss=12.75\r\n")) {
+			text = order.AppendUint16(text, u)
+		}
+		for _, rule := range []parser.Rule{{Metric: "loss"}, {LastNumber: true}, {Regex: `([\d.]+)`}, {Regex: `=\D*([-+.\w]+)`}, {Regex: `=\D*([-+.\w]+)`, Pick: "first"}, {Regex: `(.)\D*$`}} {
+			if got, err := read(t, rule, parser.Stdout, string(text)); err == nil {
+				t.Errorf("%+v, %v: %v", rule, order, got.Value)
+			}
+		}
 	}
 }
 

@@ -82,7 +82,7 @@ func (m *regexMatcher) read(l line, start, end int) occurrence {
 		o.at, o.end, o.part = whole[0], whole[1], string(token)
 		return o
 	}
-	if l.cut && end == len(l.text) {
+	if isWide(l.text, start, end) || l.cut && end == len(l.text) {
 		return o
 	}
 	if i := m.goesOn(l.text, token, end); i > 0 && isDecimal(token) {
@@ -91,6 +91,13 @@ func (m *regexMatcher) read(l line, start, end int) occurrence {
 	}
 	o.value, o.kind = wholeNumber(token)
 	return o
+}
+
+// isWide reports whether zero bytes stand between the captured token and what is around it, as in UTF-16.
+func isWide(text []byte, start, end int) bool {
+	before, behind := bytes.TrimRight(text[:start], "\x00"), bytes.TrimLeft(text[end:], "\x00")
+	n, m := len(before), len(behind)
+	return 0 < n && n < start && !isBlank(before[n-1]) || 0 < m && m < len(text)-end && !isBlank(behind[0])
 }
 
 // goesOn reports where the number ends of which the captured token is only the beginning, 0 if it is all of it:
