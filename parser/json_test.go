@@ -32,6 +32,33 @@ func TestJSONTextsInARow(t *testing.T) {
 	}
 }
 
+// Of a name that stands twice in one object the last value counts, as for all who read JSON.
+func TestSameNameTwiceInJSON(t *testing.T) {
+	for text, want := range map[string]float64{
+		`{"loss": 1, "loss": 2}`:                         2,
+		"{\"loss\": 1,\n\"loss\": 2}":                    2,
+		`{"loss": NaN, "loss": 2}`:                       2,
+		`{"loss": 2, "loss": "diverged"}`:                0,
+		`{"loss": 2, "loss": nan}`:                       0,
+		`{"loss": 2, "loss": null}`:                      0,
+		`[tune-metric]: {"loss": 1, "loss": 2}`:          2,
+		`[tune-metric]: {"loss": 2, "loss": "diverged"}`: 0,
+	} {
+		for _, source := range []parser.Source{parser.Stdout, parser.File} {
+			for _, pick := range []string{"last", "first", "min", "mean"} {
+				rule := parser.Rule{JSON: "loss", Source: source, Pick: pick}
+				if strings.HasPrefix(text, "[") {
+					rule = parser.Rule{Dialect: "tune-metric", Metric: "loss", Source: source, Pick: pick}
+				}
+				got, err := read(t, rule, source, text+"\n")
+				if got.Value != want || (err == nil) != (want > 0) {
+					t.Errorf("%s of %s, %s: %v, %v; want %v", pick, text, source, got.Value, err, want)
+				}
+			}
+		}
+	}
+}
+
 // The hint is for the text that the message speaks of, and not for one before it.
 func TestHintOfTheNearestText(t *testing.T) {
 	_, err := read(t, parser.Rule{JSON: "eval.f1"}, parser.Stdout, `{"Eval": {"f1": 0.5}}`+"\n"+`{"eval": {"f1": null}}`)
