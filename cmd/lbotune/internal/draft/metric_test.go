@@ -41,6 +41,16 @@ func TestDraftTakesTheMetric(t *testing.T) {
 		"results.hits max":              `{"results": {"hits": 98.1, "entries": 4}}` + "\n",
 		"p99_ms min":                    "p99_ms 4.86\nqueries 5000\n",
 		"last number min":               "width 0.1\nFitted after 12 steps\n     spread\n0.25\n",
+		"errors/s min":                  "errors/s: 3.2\n",
+		"failures/sec min":              "failures/sec: 3.2\n",
+		"cache_misses/s min":            "cache_misses/s: 3.2\n",
+		"timeouts/s min":                "timeouts/s: 3.2\n",
+		"dropped_frames/s min":          "dropped_frames/s: 3.2\n",
+		"req/s min":                     "failed req/s: 3.2\n",
+		"Minute min":                    "Failed Requests Per Minute: 3.2\n",
+		"req/s max":                     "errors/s: 3.2 req/s: 812\n",
+		"reads/s max":                   "ended without errors: reads/s 812\n",
+		"results.missed/s min":          `{"results": {"missed/s": 98.1}}` + "\n",
 	} {
 		t.Run(want, func(t *testing.T) {
 			d := draft.Program{Argv: []string{"./train", "--width=0.1"}}
