@@ -207,8 +207,8 @@ func closing(ctx context.Context, st *study.State, l layout.Study) string {
 		if average := float64(st.SlotTime) / float64(st.Elapsed); math.Abs(average-float64(slots)) >= 0.05 {
 			text = fmt.Sprintf("%.1f trials at a time on average", average)
 		}
-		s.add("time:", "%s with %s, %.0f %% of it in trials and the rest waiting and proposing",
-			took(st.Elapsed), text, 100*min(float64(busy)/float64(st.SlotTime), 1))
+		s.add("time:", "%s with %s, %s %% of it in trials and the rest waiting and proposing",
+			took(st.Elapsed), text, report.Percent(min(float64(busy)/float64(st.SlotTime), 1)))
 	}
 	text, remarks := matters(ctx, st)
 	s.when(text != "", "matters:", "%s", text)
@@ -216,7 +216,7 @@ func closing(ctx context.Context, st *study.State, l layout.Study) string {
 		s.add("notice:", "%s", oneLine(text))
 	}
 	if f.Bounds != nil && f.Bounds.Excluded > 0 {
-		s.add("bounds:", "rule out %.0f %% of the space", 100*f.Bounds.Excluded)
+		s.add("bounds:", "rule out %s %% of the space", report.Percent(f.Bounds.Excluded))
 	}
 	s.add("next:", "lbotune report %s writes an HTML report", word(l))
 	return s.String()
@@ -240,7 +240,7 @@ func matters(ctx context.Context, st *study.State) (text string, remarks []strin
 	var parts []string
 	for _, r := range im.Ranked() {
 		if len(parts) < 3 && (len(parts) == 0 || r.Total.Value >= 0.1) {
-			parts = append(parts, fmt.Sprintf("%s (%.0f %%, %.0f to %.0f)", oneLine(r.Param), 100*r.Total.Value, 100*r.Total.Low, 100*r.Total.High))
+			parts = append(parts, fmt.Sprintf("%s (%s %%, %s to %s)", oneLine(r.Param), report.Percent(r.Total.Value), report.Percent(r.Total.Low), report.Percent(r.Total.High)))
 		}
 	}
 	return fmt.Sprintf("%s of %s", strings.Join(parts, ", "), oneLine(im.Variance())), s.Remarks

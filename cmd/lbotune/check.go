@@ -180,7 +180,7 @@ func (p *preview) text() string {
 	s.WriteString(tableText(lists.Map(p.Params, func(p paramJSON) []string {
 		return []string{"  " + p.Name, string(p.Kind), oneLine(rangeOf(p.Param)), oneLine(when(p.When != "", "when %s", p.When))}
 	}), 0))
-	digits := either(p.Allowed >= 0.995, 3, 2) // 100, not 1e+02
+	digits := either(p.Allowed >= 0.995, 4, 2) // 100, not 1e+02, and 99.99
 	line := func(text string) string { return "  " + oneLine(text) + "\n" }
 	s.WriteString(when(p.Where != nil, "\nwhere, which allows about %.*g %% of the space\n", digits, 100*p.Allowed))
 	s.WriteString(strings.Join(lists.Map(p.Where, line), ""))

@@ -334,22 +334,22 @@ func figuresOf(t *testing.T, st *study.State) (map[string]figure, bool) {
 	for place, text := range map[string]string{"run": out.String(), "status": status.String(), "report": strings.ReplaceAll(markdown.String(), "No trial", "no trial")} {
 		at("no trial holds the limits")[place] = fmt.Sprint(strings.Contains(text, "no trial holds every limit"))
 	}
-	at("ruled out").find("run's last lines", end, `bounds:  rule out (\d+) %`)
-	at("ruled out").find("report", markdown.String(), `bounds rule out (\d+) %`)
-	at("ruled out").find("page", page.String(), `bounds rule out (\d+) %`)
+	at("ruled out").find("run's last lines", end, `bounds:  rule out \D*(\d+) %`)
+	at("ruled out").find("report", markdown.String(), `bounds rule out \D*(\d+) %`)
+	at("ruled out").find("page", page.String(), `bounds rule out \D*(\d+) %`)
 	at("left to gain").find("report", markdown.String(), `leave at most (\S+) to gain`)
 	at("left to gain").find("page", page.String(), `leave at most (\S+) to gain`)
 	tight := true
 	if m := shown.Model; m != nil && m.Lipschitz != nil {
-		at("ruled out")["report's JSON"] = fmt.Sprintf("%.0f", 100*m.Lipschitz.Excluded)
+		at("ruled out")["report's JSON"] = strings.Trim(report.Percent(m.Lipschitz.Excluded), "<>")
 		if gap := m.Lipschitz.Gap; gap != nil {
 			at("left to gain")["report's JSON"] = fmt.Sprint(*gap)
 			tight = m.Lipschitz.Stated && *gap <= 2
 		}
 	}
-	at("holds").find("run", out.String(), `held with a probability of (\d+) %`)
+	at("holds").find("run", out.String(), `held with a probability of \D?(\d+) %`)
 	if summary.Holds != nil {
-		at("holds")["JSON"] = fmt.Sprintf("%.0f", min(max(100**summary.Holds, 1), 99))
+		at("holds")["JSON"] = strings.Trim(report.Percent(*summary.Holds), "<>")
 	}
 	return figures, tight
 }

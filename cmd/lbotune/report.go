@@ -242,7 +242,7 @@ func importanceText(im *report.Importance) string {
 			continue
 		}
 		for _, v := range []report.Interval{r.Total, r.Main, r.Good, im.Share(r.Gain)} {
-			row = append(row, fmt.Sprintf("%.0f %%", report.Percent(v.Value)), fmt.Sprintf("%.0f to %.0f", report.Percent(v.Low), report.Percent(v.High)))
+			row = append(row, report.Percent(v.Value)+" %", report.Percent(v.Low)+" to "+report.Percent(v.High))
 		}
 		rows = append(rows, row)
 	}
@@ -277,12 +277,12 @@ func reasonText(r report.Reason, origin, refuted string) string {
 			s.add("bounds", "at best %s, at worst %s", short(*b.AtBest), short(*b.AtWorst))
 		}
 		if l := r.Model.Lipschitz; l != nil && refuted == "" {
-			s.add("", "L = %s rules out %.0f %% of the space", short(l.Constant), 100*l.Excluded)
+			s.add("", "L = %s rules out %s %% of the space", short(l.Constant), report.Percent(l.Excluded))
 			if x := b.ExcludedBelow; x != nil && *x > 0 {
 				s.add("", "and would have excluded this trial below %s L", short(*x))
 			}
 		}
-		s.when(b.Success < 1, "success", "with probability %.2f", b.Success)
+		s.when(b.Success < 1, "success", "with a probability of %s %%", report.Percent(b.Success))
 		s.add("lengths", "%s", strings.Trim(fmt.Sprintf("%.3g", r.Model.Lengths), "[]"))
 		if b.Surprise != nil {
 			s.add("surprise", "%+.1f standard deviations", *b.Surprise)

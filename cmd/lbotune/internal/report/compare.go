@@ -190,8 +190,8 @@ func seeds(names []string, groups [][]float64) []string {
 			k++
 		}
 		k = max(k-1, 0)
-		out = append(out, fmt.Sprintf("%s, %d seeds: median %s, between %s and %s with a confidence of %.0f %%.",
-			names[i], n, Short(values[(n-1)/2]/2+values[n/2]/2), Short(values[k]), Short(values[n-1-k]), 100*(1-2*below.CDF(float64(k)))))
+		out = append(out, fmt.Sprintf("%s, %d seeds: median %s, between %s and %s with a confidence of %s %%.",
+			names[i], n, Short(values[(n-1)/2]/2+values[n/2]/2), Short(values[k]), Short(values[n-1-k]), Percent(1-2*below.CDF(float64(k)))))
 	}
 	if len(out) == 0 {
 		return []string{"One seed of each setting says little: run each with several."}

@@ -91,7 +91,7 @@ func (f Figures) HoldsText() string {
 	if f.Holds == nil {
 		return ""
 	}
-	return fmt.Sprintf("held with a probability of %.0f %% without their noise", math.Min(math.Max(100**f.Holds, 1), 99))
+	return fmt.Sprintf("held with a probability of %s %% without their noise", Percent(*f.Holds))
 }
 
 // Prefer takes another trial for the best: of several objectives there is no one best.

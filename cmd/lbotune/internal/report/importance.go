@@ -140,7 +140,7 @@ func (im *Importance) said(to string) []string {
 		if first+rows[1].First < 0.9 {
 			which = "It is open which parameter matters most"
 		}
-		out[0] = fmt.Sprintf("%s%s: %.0f %% likely %s, and then %s.", which, to, 100*first, rows[0].Param, what)
+		out[0] = fmt.Sprintf("%s%s: %s %% likely %s, and then %s.", which, to, Percent(first), rows[0].Param, what)
 	}
 	var idle []string
 	for _, r := range im.Params {

@@ -172,3 +172,25 @@ func TestIntervalsHoldTheirMiddle(t *testing.T) {
 		}
 	}
 }
+
+// What is nearly all is not said to be all, nor what is nearly nothing to be nothing.
+func TestShareThatIsNearlyAll(t *testing.T) {
+	for _, c := range []struct {
+		v    Interval
+		want string
+	}{
+		{Interval{0.996, 0.004, 0.99999}, ">99 % (<1 to >99)"},
+		{Interval{0.994, 0.006, 1}, "99 % (1 to 100)"},
+		{Interval{0.5, 0, 1.002}, "50 % (0 to 100)"},
+		{Interval{-1e-9, math.Copysign(0, -1), -0.02}, "0 % (0 to -2)"},
+	} {
+		if got := c.v.percent(); got != c.want {
+			t.Errorf("%v: %q; want %q", c.v, got, c.want)
+		}
+	}
+	for holds, want := range map[float64]string{0.9999: ">99 %", 0.001: "<1 %", 0.7: "70 %"} {
+		if got := (Figures{Holds: &holds}).HoldsText(); !strings.Contains(got, "a probability of "+want) {
+			t.Errorf("%v: %q; want %q", holds, got, want)
+		}
+	}
+}

@@ -264,7 +264,7 @@ func (s *Study) words() (out []string) {
 		}
 		say(b.poor != "", "What matters%s is not known: %s.", to, b.poor)
 		say(b.poor == "" && k == 0, "Cross-validation: values%s that are left out one by one are predicted with a rank "+
-			"correlation of %.2f, and %.0f %% of them lie within their 95 %% interval.", of, m.Rank, 100*m.Within)
+			"correlation of %.2f, and %s %% of them lie within their 95 %% interval.", of, m.Rank, Percent(m.Within))
 		for _, im := range m.Importances() {
 			if im.Objective == b.Objective {
 				out = append(out, im.said(to)...)
@@ -272,7 +272,7 @@ func (s *Study) words() (out []string) {
 		}
 	}
 	if l := f.Bounds; l != nil && m.Poor == "" {
-		text := fmt.Sprintf("The Lipschitz bounds rule out %.0f %% of the space", 100*l.Excluded)
+		text := fmt.Sprintf("The Lipschitz bounds rule out %s %% of the space", Percent(l.Excluded))
 		if l.Gap != nil {
 			text += fmt.Sprintf(" and leave at most %s to gain", Short(*l.Gap))
 		}

@@ -28,10 +28,19 @@ func (s *Study) Markdown(w io.Writer) error {
 	return texts.ExecuteTemplate(w, "markdown", s)
 }
 
-// Percent is a share in whole per cent, which is never -0.
-func Percent(share float64) float64 { return math.Round(100*share) + 0 }
+// Percent is a share in whole per cent, which is never -0. Only nothing is 0, and only all is 100.
+func Percent(share float64) string {
+	switch whole := math.Round(100*share) + 0; {
+	case share > 0 && whole == 0:
+		return "<1"
+	case share < 1 && whole == 100:
+		return ">99"
+	default:
+		return fmt.Sprint(whole)
+	}
+}
 
 // percent is an interval as people read it.
 func (v Interval) percent() string {
-	return fmt.Sprintf("%.0f %% (%.0f to %.0f)", Percent(v.Value), Percent(v.Low), Percent(v.High))
+	return fmt.Sprintf("%s %% (%s to %s)", Percent(v.Value), Percent(v.Low), Percent(v.High))
 }
