@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/door"
@@ -48,7 +49,12 @@ func (l Study) Setup() string { return filepath.Join(string(l), "setup") }
 
 // Entries names what lbotune puts into a study's directory, the journal last.
 func (l Study) Entries() []string {
-	return lists.Map([]string{l.StopRequest(), l.Requests(), l.Pilots(), l.HookLog(), l.Setup(), l.trials(), journal.LockPath(l.Journal()), l.Journal()}, filepath.Base)
+	torn := func(name string) bool {
+		n, is := strings.CutPrefix(name, filepath.Base(l.Journal())+".torn-")
+		return is && strings.Trim(n, "0123456789") == ""
+	}
+	there, _ := l.Names(string(l)) // what cannot be read stays
+	return append(slices.DeleteFunc(there, func(name string) bool { return !torn(name) }), lists.Map([]string{l.StopRequest(), l.Requests(), l.Pilots(), l.HookLog(), l.Setup(), l.trials(), journal.LockPath(l.Journal()), l.Journal()}, filepath.Base)...)
 }
 
 // Trial is the directory of a trial, which survives its attempts.
