@@ -47,7 +47,7 @@ func TestPaste(t *testing.T) {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
 	c.Run = study.Run{Cwd: "/src", Env: []string{"KEYS=1", "API_TOKEN=abc", "A.B_TOKEN=abc", "db_password=x y"}, SecretEnv: []string{"WANDB"}}
-	want = `(cd /src && export KEYS=1 && export API_TOKEN="${API_TOKEN:?is a secret}" && export db_password="${db_password:?is a secret}"` +
+	want = `(cd /src && export KEYS=1 && export API_TOKEN="${API_TOKEN:?is a secret}" && : 'the secret A.B_TOKEN is left out, since no shell can set it' && export db_password="${db_password:?is a secret}"` +
 		` && export WANDB="${WANDB:?is a secret}" && ./x --lr=0.0123456)`
 	if got, err := paste(&c, c.Dir, 0); err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)

@@ -62,9 +62,12 @@ func (c Command) pasted(b *Bindings, here string) string {
 		if secret {
 			word = `"${` + name + `:?is a secret}"`
 		}
-		if shell.IsName(name) {
+		switch {
+		case shell.IsName(name):
 			before = append(before, "export "+name+"="+word)
-		} else if !secret { // which no shell exports, or expands
+		case secret: // which no shell expands
+			before = append(before, ": "+shell.Quote("the secret "+name+" is left out, since no shell can set it"))
+		default: // which no shell exports
 			odd += " " + shell.Quote(name) + "=" + word
 		}
 	}
