@@ -119,6 +119,8 @@ func (s *State) apply(r Record) error {
 		s.watchSafety(t)
 		if e.Metric == "" { // its Readings follow, but for a power cut
 			s.watch(pruner.Call{Reading: s.Maximized(t.Number, e.Reading)})
+		} else {
+			s.watch(pruner.Call{Forget: t.Number})
 		}
 	case Ended:
 		s.ended(t, e, r.At)
