@@ -110,17 +110,12 @@ func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		tooLong bool
 		err     error
 	}
-	lines := make(chan input)
-	ctx, done := context.WithCancel(ctx)
-	defer done()
+	lines := make(chan input, 1) // the last may be left there
 	go func() {
 		for from := bufio.NewReaderSize(in, driveLine); ; {
 			text, tooLong, err := readLine(from)
-			select {
-			case lines <- input{text, tooLong, err}:
-			case <-ctx.Done():
-			}
-			if err != nil || ctx.Err() != nil {
+			lines <- input{text, tooLong, err}
+			if err != nil {
 				return
 			}
 		}
@@ -158,37 +153,33 @@ func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // answer answers one line. The error is one of lbotune's own, which ends it.
 func (d *driver) answer(ctx context.Context, line []byte, tooLong bool) (a driveAnswer, err error) {
-	if tooLong {
-		return driveAnswer{Error: fmt.Sprintf("the line has more than %d bytes", driveLine)}, nil
-	}
 	var r driveRequest
 	line = parser.QuoteNonFinite(line)
 	in := json.NewDecoder(bytes.NewReader(line))
 	in.DisallowUnknownFields()
-	wrong := ""
-	if err := in.Decode(&r); err != nil {
+	if tooLong {
+		err = usagef("the line has more than %d bytes", driveLine)
+	} else if err = in.Decode(&r); err != nil {
 		var named struct{ ID json.RawMessage }                    // the mistake may stand before the id
 		_ = json.NewDecoder(bytes.NewReader(line)).Decode(&named) // not even of what is no JSON
-		r.ID, wrong = named.ID, fmt.Sprintf("the line is no request: %v", err)
-	} else if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		wrong = "the line has more than one request, and none was taken"
+		r.ID, err = named.ID, usagef("the line is no request: %w", err)
+	} else if _, end := in.Token(); !errors.Is(end, io.EOF) {
+		err = usagef("the line has more than one request, and none was taken")
 	}
 	r.ID = bytes.ToValidUTF8(r.ID, []byte("\uFFFD"))
-	if wrong != "" {
-		return driveAnswer{ID: r.ID, Error: wrong}, nil
-	}
-	switch r.Do {
-	case "ask":
+	switch {
+	case err != nil:
+	case r.Do == "ask":
 		a, err = d.ask(ctx)
-	case "tell":
+	case r.Do == "tell":
 		a, err = d.tell(r)
-	case "report":
+	case r.Do == "report":
 		a, err = d.report(r)
-	case "enqueue":
+	case r.Do == "enqueue":
 		a, err = d.enqueue(r)
-	case "best":
+	case r.Do == "best":
 		a = d.best()
-	case "status":
+	case r.Do == "status":
 		a = d.status()
 	default:
 		err = usagef(`found "do": %q; allowed are "ask", "tell", "report", "enqueue", "best" and "status"`, r.Do)
@@ -248,19 +239,18 @@ func (d *driver) tell(r driveRequest) (driveAnswer, error) {
 		r.Value = v
 		delete(r.Metrics, objective)
 	}
-	if r.Step != nil {
-		return driveAnswer{}, usagef(`found "step" in a tell, which ends the trial; a "report" takes it`)
-	}
-	if (r.Value == nil) == (r.Failed == "") {
-		return driveAnswer{}, usagef(`want either "value", a number, or "failed", the reason why there is none`)
-	}
 	others, err := r.numbers()
+	switch {
+	case r.Step != nil:
+		err = usagef(`found "step" in a tell, which ends the trial; a "report" takes it`)
+	case (r.Value == nil) == (r.Failed == ""):
+		err = usagef(`want either "value", a number, or "failed", the reason why there is none`)
+	case err == nil:
+		value := float64(*cmp.Or(r.Value, new(journal.Float)))
+		err = asRefusal(tell(d.Study, r.Trial, value, others, r.Failed))
+	}
 	if err != nil {
 		return driveAnswer{}, err
-	}
-	value := float64(*cmp.Or(r.Value, new(journal.Float)))
-	if err := tell(d.Study, r.Trial, value, others, r.Failed); err != nil {
-		return driveAnswer{}, asRefusal(err)
 	}
 	return d.ended(r.Trial), nil
 }
