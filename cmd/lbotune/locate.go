@@ -70,13 +70,8 @@ func restored(path string) (dir string, made bool, err error) {
 	text, err := os.ReadFile(path)
 	if err == nil && begun(dir) {
 		whole := text[:bytes.LastIndexByte(text, '\n')+1] // who goes on cuts off what is torn
-		f, err := l.OpenFile(l.Journal(), os.O_RDONLY)
-		if err != nil {
-			return "", false, err
-		}
-		defer f.Close()
-		copied, err := io.ReadAll(io.LimitReader(f, int64(len(whole))))
-		if err == nil && !bytes.Equal(copied, whole) {
+		copied, err := l.Read(l.Journal(), 1<<62)
+		if err == nil && !bytes.HasPrefix(copied, whole) {
 			err = hinted(usagef("%s has another journal than %s", dir, path),
 				"it may be an earlier copy: remove that directory to have the journal copied again, or name the directory as the study")
 		}
