@@ -106,24 +106,17 @@ func (o *inlineOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.saveSpec, "save-spec", "", "also write the study to a spec `FILE`")
 }
 
-// given is what of the command line describes a study by itself, empty if nothing does.
-func (o *inlineOptions) given(cmd *cobra.Command) string {
-	for _, flag := range []string{"param", "metric", "minimize", "maximize", "name", "timeout", "save-spec"} {
-		if cmd.Flags().Changed(flag) {
-			return "--" + flag
-		}
-	}
-	if cmd.ArgsLenAtDash() >= 0 {
-		return "--"
-	}
-	return ""
+// describedBy is what of the command line describes a study by itself, empty if nothing does.
+func (o *runOptions) describedBy(cmd *cobra.Command) string {
+	flag := o.firstOf("param", "metric", "minimize", "maximize", "name", "timeout", "save-spec")
+	return cmp.Or(flag, when(cmd.ArgsLenAtDash() >= 0, "--"))
 }
 
 // config makes the study that the flags describe, by way of a spec, so that
 // both have one meaning. It also settles where the study is kept.
 func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []string) (*study.Config, error) {
 	if dash := cmd.ArgsLenAtDash(); dash > 0 || dash < 0 && len(args) > 0 {
-		return nil, hinted(usagef("found %q beside %s, which is for a study without a spec", args[0], o.given(cmd)), "write the command after --, or put everything into a spec")
+		return nil, hinted(usagef("found %q beside %s, which is for a study without a spec", args[0], run.describedBy(cmd)), "write the command after --, or put everything into a spec")
 	}
 	unset := func(name string) bool { return !cmd.Flags().Changed(name) }
 	if given := slices.DeleteFunc([]string{"metric", "minimize", "maximize"}, unset); len(given) > 1 {

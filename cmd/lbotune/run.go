@@ -69,7 +69,7 @@ to continue.`)
 	cmd.Flags().BoolVar(&o.detach, "detach", false, "leave the study to a job of the batch system in [launcher], and return")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed every random choice with `N`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if in.given(cmd) != "" {
+		if o.describedBy(cmd) != "" {
 			if o.detach {
 				return hinted(usagef("--detach leaves a study to a batch system, and flags describe no [launcher]"),
 					"lbotune init -- COMMAND writes a spec, which can have one")
