@@ -65,10 +65,7 @@ func writeManual(dir string, commands []*cobra.Command) error {
 	err := os.MkdirAll(dir, 0o755)
 	for _, c := range commands {
 		var b bytes.Buffer
-		if err == nil {
-			err = manuals.ExecuteTemplate(&b, "man", c)
-		}
-		if err == nil {
+		if err = cmp.Or(err, manuals.ExecuteTemplate(&b, "man", c)); err == nil {
 			err = os.WriteFile(filepath.Join(dir, pageName(c)+".1"), b.Bytes(), 0o644)
 		}
 	}
