@@ -120,7 +120,7 @@ func newSummaryJSON(st *study.State, l layout.Study, f report.Figures) summaryJS
 		out.Ended, out.Why = string(st.Closed.Why), st.Closed.Detail
 	}
 	if f.Best != nil {
-		t := newTrialJSON(st, l, f.Best)
+		t := trialsJSON(st, l)(f.Best)
 		out.Best = &t
 	}
 	cs := st.Confirmations()

@@ -108,7 +108,7 @@ Metrics that have a limit must be told.`)
 			case err != nil:
 				return usage(err)
 			case g.json:
-				return printLine(g.out, newTrialJSON(s.State(), s.Layout(), t))
+				return printLine(g.out, trialsJSON(s.State(), s.Layout())(t))
 			}
 			_, err = fmt.Fprintf(g.err, "trial %d %s%s\n", n, t.Status, when(t.Failure != nil && *failed == "", ": %v", t.Failure))
 			return err

@@ -72,7 +72,7 @@ func preferred(g *global, st *study.State, l layout.Study, words []string) error
 	case t == nil:
 		return &marked{fmt.Errorf("no trial of the front keeps %s", strings.Join(unkept(st, p), " and ")), session.ErrNoSuccess}
 	case g.json:
-		return printJSON(g.out, newTrialJSON(st, l, t))
+		return printJSON(g.out, trialsJSON(st, l)(t))
 	}
 	f := report.FiguresOf(st, false)
 	f.Prefer(st, t)

@@ -190,7 +190,7 @@ type shownJSON struct {
 }
 
 func printTrial(g *global, st *study.State, l layout.Study, t *study.Trial) error {
-	j := newTrialJSON(st, l, t)
+	j := trialsJSON(st, l)(t)
 	if g.json {
 		return printJSON(g.out, shownJSON{j, t.Measurements})
 	}
@@ -258,11 +258,10 @@ func attemptLine(a study.Attempt, job string) string {
 }
 
 type trialJSON struct {
-	Trial  int      `json:"trial"`
-	Status string   `json:"status"`
-	Value  *float64 `json:"value"`
-	// Metrics are all that are watched; one that is missing is null.
-	Metrics map[string]*journal.Float `json:"metrics,omitempty"`
+	Trial   int                       `json:"trial"`
+	Status  string                    `json:"status"`
+	Value   *float64                  `json:"value"`
+	Metrics map[string]*journal.Float `json:"metrics,omitempty"` // all that are watched; one that is missing is null
 	// Feasible says whether the trial holds every limit, in a study that has some, and
 	// Broken which ones it breaks.
 	Feasible  *bool            `json:"feasible,omitempty"`
@@ -291,11 +290,7 @@ type trialJSON struct {
 	Notes    []string        `json:"notes,omitempty"`
 }
 
-func newTrialJSON(st *study.State, l layout.Study, t *study.Trial) trialJSON {
-	return trialsJSON(st, l)(t)
-}
-
-// trialsJSON returns newTrialJSON for many trials, see commandLines.
+// trialsJSON returns what is printed of trials, see commandLines.
 func trialsJSON(st *study.State, l layout.Study) func(*study.Trial) trialJSON {
 	line, notes := commandLines(st, l), report.NotesByTrial(st)
 	objective := func(run study.Metrics) float64 { return run[st.Config.Objective().Name] }
