@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -72,21 +73,16 @@ func (s *Study) writeJSON(w io.Writer) error {
 	}
 	before, after, _ := bytes.Cut(text, []byte(`"trials":null`))
 	out := bufio.NewWriter(w)
-	_, _ = out.Write(before) // Flush says what went wrong
-	next := `"trials":[`
+	fmt.Fprintf(out, `%s"trials":[`, before) // Flush says what went wrong
+	comma := ""
 	for _, t := range s.Trials {
 		text, err := json.Marshal(t)
 		if err != nil {
 			return err
 		}
-		_, _ = out.WriteString(next)
-		_, _ = out.Write(text)
-		next = ","
+		fmt.Fprintf(out, "%s%s", comma, text)
+		comma = ","
 	}
-	if len(s.Trials) == 0 {
-		_, _ = out.WriteString(next)
-	}
-	_, _ = out.WriteString("]")
-	_, _ = out.Write(append(after, '\n'))
+	fmt.Fprintf(out, "]%s\n", after)
 	return out.Flush()
 }
