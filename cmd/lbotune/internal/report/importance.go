@@ -25,10 +25,9 @@ type Importance struct {
 	From  string `json:"from"`
 	Trial int    `json:"trial"`
 	// Start and End are the values there, the model's where no trial has been.
-	Start float64 `json:"start"`
-	End   float64 `json:"end"`
-	// Log says that the shares are of the logarithm of the objective.
-	Log    bool       `json:"log"`
+	Start  float64    `json:"start"`
+	End    float64    `json:"end"`
+	Log    bool       `json:"log"`    // the shares are of the logarithm of the objective
 	Params []ParamRow `json:"params"` // in the order of the spec
 }
 
@@ -40,19 +39,15 @@ type Importances struct {
 
 // ParamRow is what one parameter does.
 type ParamRow struct {
-	Param string `json:"param"`
-	// Gain is the parameter's Shapley value: its share of the way from Start to End.
-	Gain Interval `json:"gain"`
+	Param string   `json:"param"`
+	Gain  Interval `json:"gain"` // its Shapley value: its share of the way from Start to End
 	// Main is the share of the variance over the whole space that is due to the parameter
 	// alone, Total that in which it has a part: first-order and total Sobol indices.
 	Main  Interval `json:"main"`
 	Total Interval `json:"total"`
-	// Good is the share that is left where the objective is good: see amongGood.
-	Good Interval `json:"good"`
-	// First is how likely the parameter has the largest total of all.
-	First float64 `json:"first"`
-	// Never says that all trials that have it had one value of it, so that nothing is known of it.
-	Never bool `json:"never_varied,omitempty"`
+	Good  Interval `json:"good"`                   // the share that is left where the objective is good: see amongGood
+	First float64  `json:"first"`                  // how likely it has the largest total of all
+	Never bool     `json:"never_varied,omitempty"` // all trials that have it had one value of it, so that nothing is known of it
 
 	drawn Interval // Total, without the doubt of the whole space
 }
@@ -101,14 +96,6 @@ func (im *Importance) Variance() string {
 		return fmt.Sprintf("the variance of log(%s)", im.Objective)
 	}
 	return "the variance of " + im.Objective
-}
-
-// scale is what is said after the word variance where it is a logarithm's.
-func (im *Importance) scale() string {
-	if im.Log {
-		return " of the logarithm"
-	}
-	return ""
 }
 
 // remarks name the parameters that seem to change nothing: the length scales of the optimizer's model,

@@ -105,15 +105,18 @@ func (s *Study) predicted() string {
 	return s.scatter("Calibration", 380, 240, x, y, at, func(c *chart) { c.path("diagonal", [][2]float64{{0, 0}, {1, 1}}) })
 }
 
+// logarithm is what is said after the word variance where it is one's.
+var logarithm = map[bool]string{true: " of the logarithm"}
+
 // sensitivity has bars of the shares of the variance, the largest on top.
 func (s *Study) sensitivity() []string {
-	return s.bars("What matters", func(im *Importance) string { return "share of the variance" + im.scale() },
+	return s.bars("What matters", func(im *Importance) string { return "share of the variance" + logarithm[im.Log] },
 		func(_ *Importance, r ParamRow) (Interval, float64) { return r.Total, r.Main.Value })
 }
 
 // amongGood has bars of the shares that are left where the objective is good.
 func (s *Study) amongGood() []string {
-	return s.bars("What matters among the good", func(im *Importance) string { return "share of the variance in the best tenth" + im.scale() },
+	return s.bars("What matters among the good", func(im *Importance) string { return "share of the variance in the best tenth" + logarithm[im.Log] },
 		func(_ *Importance, r ParamRow) (Interval, float64) { return r.Good, r.Good.Value })
 }
 
@@ -132,24 +135,16 @@ func (s *Study) bars(title string, label func(*Importance) string, of func(*Impo
 		if s.state.Config.Several() {
 			name, x.label = name+" to "+im.Objective, im.Objective+": "+x.label
 		}
-		type row struct {
-			param string
-			Interval
-			inner float64
-		}
-		var rows []row
-		for _, r := range im.Params {
-			if v, inner := of(&im, r); !r.Never {
-				rows = append(rows, row{r.Param, v, inner})
-			}
-		}
-		slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Value, a.Value) })
+		whole := func(r ParamRow) Interval { v, _ := of(&im, r); return v }
+		rows := slices.DeleteFunc(slices.Clone(im.Params), func(r ParamRow) bool { return r.Never })
+		slices.SortStableFunc(rows, func(a, b ParamRow) int { return cmp.Compare(whole(b).Value, whole(a).Value) })
 		rows = rows[:min(len(rows), mostDrawnParams)]
-		if !slices.ContainsFunc(rows, func(r row) bool { return r.Interval != Interval{} }) { // nothing was gained
+		if !slices.ContainsFunc(rows, func(r ParamRow) bool { return whole(r) != Interval{} }) { // nothing was gained
 			continue
 		}
 		for _, r := range rows {
-			x.lo, x.hi = math.Min(x.lo, math.Max(math.Min(r.Low, r.Value), -1)), math.Max(x.hi, math.Min(r.High, 1.5))
+			v := whole(r)
+			x.lo, x.hi = math.Min(x.lo, math.Max(math.Min(v.Low, v.Value), -1)), math.Max(x.hi, math.Min(v.High, 1.5))
 		}
 		c := s.chart(name, 380, 50+20*float64(len(rows)), x, bare)
 		c.left = 110
@@ -157,11 +152,12 @@ func (s *Study) bars(title string, label func(*Importance) string, of func(*Impo
 		at := func(v float64) float64 { return c.px(x.at(v)) }
 		zero := at(0)
 		for i, r := range rows {
+			v, inner := of(&im, r)
 			top := c.top + 20*float64(i)
-			c.text("name end", c.left-6, top+13, r.param, 16)
-			c.rect("share pale", math.Min(zero, at(r.Value)), top+3, math.Abs(at(r.Value)-zero), 13)
-			c.rect("share", math.Min(zero, at(r.inner)), top+3, math.Abs(at(r.inner)-zero), 13)
-			c.line("whisker", at(r.Low), top+9.5, at(r.High), top+9.5)
+			c.text("name end", c.left-6, top+13, r.Param, 16)
+			c.rect("share pale", math.Min(zero, at(v.Value)), top+3, math.Abs(at(v.Value)-zero), 13)
+			c.rect("share", math.Min(zero, at(inner)), top+3, math.Abs(at(inner)-zero), 13)
+			c.line("whisker", at(v.Low), top+9.5, at(v.High), top+9.5)
 		}
 		c.line("axis", zero, c.py(0), zero, c.py(1))
 		out = append(out, c.String())
