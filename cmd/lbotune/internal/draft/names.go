@@ -131,9 +131,6 @@ func guessRange(p *spaces.Param, x float64, text string, h *helped) bool {
 	default:
 		return false
 	}
-	if x < p.Min || x > p.Max { // rounding
-		p.Min, p.Max = math.Min(p.Min, x), math.Max(p.Max, x)
-	}
 	if p.Kind == spaces.KindFloat && x <= 1 && p.Max > 1 && (unitNames().MatchString(name) || x > 0.5 && factorRE().MatchString(name)) {
 		p.Max = 1
 	}
