@@ -35,8 +35,7 @@ type smokeJSON struct {
 	Seconds float64       `json:"seconds"`
 	Command string        `json:"command"`
 	Budget  string        `json:"budget,omitempty"`
-	// Wrote are the files that the trials have changed in the directory in which they all run.
-	Wrote []string `json:"wrote,omitempty"`
+	Wrote   []string      `json:"wrote,omitempty"` // that the trials have changed in the directory in which they all run
 }
 
 // smokeTest runs one trial, or so many that every choice and switch is tried, in a study of its

@@ -24,18 +24,17 @@ import (
 
 type statusJSON struct {
 	summaryJSON
-	Running    bool              `json:"running"`
-	Elapsed    float64           `json:"elapsed"`        // seconds; of a running study until now
-	Left       float64           `json:"left,omitempty"` // seconds, estimated
-	Attempts   []attemptJSON     `json:"attempts"`       // that run
-	Failures   []report.Failures `json:"failures"`
-	Unfinished []int             `json:"unfinished"`
-	// Hypervolumes are, of several objectives, those after each trial that finished.
-	Hypervolumes report.Numbers `json:"hypervolumes,omitempty"`
-	Sessions     int            `json:"sessions"`
-	Began        time.Time      `json:"began"`
-	Updated      time.Time      `json:"updated"`
-	Notes        []string       `json:"notes,omitempty"` // one about trial 2 begins with "trial 2: "
+	Running      bool              `json:"running"`
+	Elapsed      float64           `json:"elapsed"`        // seconds; of a running study until now
+	Left         float64           `json:"left,omitempty"` // seconds, estimated
+	Attempts     []attemptJSON     `json:"attempts"`       // that run
+	Failures     []report.Failures `json:"failures"`
+	Unfinished   []int             `json:"unfinished"`
+	Hypervolumes report.Numbers    `json:"hypervolumes,omitempty"` // of several objectives, after each trial that finished
+	Sessions     int               `json:"sessions"`
+	Began        time.Time         `json:"began"`
+	Updated      time.Time         `json:"updated"`
+	Notes        []string          `json:"notes,omitempty"` // one about trial 2 begins with "trial 2: "
 }
 
 type attemptJSON struct {

@@ -28,26 +28,19 @@ const NothingToVary = "No option with a value to vary was found"
 
 // Program is a program as somebody runs it by hand: what a first spec is made of.
 type Program struct {
-	// Argv is the program with its arguments, or one string for the shell.
-	Argv []string
-	// Help is what the program prints for --help; empty if it is not known.
-	Help string
+	Argv []string // the program with its arguments, or one string for the shell
+	Help string   // what the program prints for --help; empty if it is not known
 	// Files are the configuration files that the command may name, by the words that name them;
 	// From is relative to the spec's directory.
 	Files map[string]command.File
-	// Exit is how the program has ended.
-	Exit int
+	Exit  int // how the program has ended
 	// Rule says how the number to optimize is found: by its name, at a path in JSON or
 	// as the last number. The zero Rule means the name "loss".
-	Rule parser.Rule
-	// Source is where it is printed: "stderr", or a file that the program has written, or empty.
-	Source string
-	// Shared is a file that it has written where it was run, empty if there is none.
-	Shared string
-	// Maximize says that a larger value is better.
-	Maximize bool
-	// Remark says where the metric comes from; empty if it was not looked for.
-	Remark string
+	Rule     parser.Rule
+	Source   string // where it is printed: "stderr", or a file that the program has written, or empty
+	Shared   string // a file that it has written where it was run, empty if there is none
+	Maximize bool   // a larger value is better
+	Remark   string // where the metric comes from; empty if it was not looked for
 }
 
 // TOML writes a commented spec: every option whose value looks like a hyperparameter

@@ -14,8 +14,7 @@ type Control func(ctx context.Context, dir string, o Order) (string, error)
 
 // Order is what a person asks for on the page, or a program at /api/v1/requests.
 type Order struct {
-	// Action is stop, enqueue, exclude, include or note.
-	Action string            `json:"action"`
+	Action string            `json:"action"` // stop, enqueue, exclude, include or note
 	Trial  int               `json:"trial,omitempty"`
 	Values map[string]string `json:"values,omitempty"` // of parameters, as texts; empty ones are left out
 	Text   string            `json:"text,omitempty"`

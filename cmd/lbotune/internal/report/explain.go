@@ -23,18 +23,15 @@ type Reason struct {
 	// Told is how many finished trials the optimizer knew, Pending which ones ran.
 	Told    int      `json:"told"`
 	Pending []int    `json:"pending"`
-	Value   *float64 `json:"value"` // that came out
-	// NoModel says why the rest is missing.
-	NoModel string `json:"no_model,omitempty"`
-	// Before is what was believed of the trial before it ran.
-	Before *Belief `json:"before,omitempty"`
-	Model  *Model  `json:"model,omitempty"` // its numbers alone
+	Value   *float64 `json:"value"`              // that came out
+	NoModel string   `json:"no_model,omitempty"` // why the rest is missing
+	Before  *Belief  `json:"before,omitempty"`   // what was believed of the trial before it ran
+	Model   *Model   `json:"model,omitempty"`    // its numbers alone
 }
 
 // Belief is an optimizer.Belief. A bound that is infinite is missing.
 type Belief struct {
-	// Best is what there was to improve upon.
-	Best    Number  `json:"best"`
+	Best    Number  `json:"best"` // what there was to improve upon
 	Mean    Number  `json:"mean"`
 	SD      Number  `json:"sd"`
 	Low     Number  `json:"low"`
@@ -46,8 +43,7 @@ type Belief struct {
 	// ExcludedBelow is the Lipschitz constant below which the bounds would have excluded
 	// the trial, as a share of the one that was used.
 	ExcludedBelow *float64 `json:"excluded_below,omitempty"`
-	// Acquisition is the logarithm of what proposals maximize, up to a constant.
-	Acquisition *float64 `json:"acquisition,omitempty"`
+	Acquisition   *float64 `json:"acquisition,omitempty"` // the logarithm of what proposals maximize, up to a constant
 	// Surprise is how far the value is from the mean, in standard deviations of the belief
 	// and the noise together.
 	Surprise *float64 `json:"surprise,omitempty"`

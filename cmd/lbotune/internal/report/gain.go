@@ -14,11 +14,10 @@ type Gain struct {
 	Trial  int     `json:"trial"`
 	Over   int     `json:"over"` // that with today's values, or else the first
 	By     float64 `json:"by"`
-	Margin float64 `json:"margin"` // of a 95 % interval; 0 where there is no noise
-	Sure   bool    `json:"sure"`   // the interval lies above 0
-	// Runs is how often both were run again to tell them apart.
-	Runs  int `json:"runs,omitempty"`
-	today bool
+	Margin float64 `json:"margin"`         // of a 95 % interval; 0 where there is no noise
+	Sure   bool    `json:"sure"`           // the interval lies above 0
+	Runs   int     `json:"runs,omitempty"` // how often both were run again to tell them apart
+	today  bool
 }
 
 const (

@@ -17,8 +17,7 @@ import (
 // as the program prints it. Warp, Noise, Lengths, Lipschitz and what is ruled out are the
 // optimizer's, Lipschitz at its last proposal; the rest is of a model made to be shown, see anova.go.
 type Model struct {
-	// Told is how many trials the latter knows: of many, those that represent the space.
-	Told      int                      `json:"told"`
+	Told      int                      `json:"told"` // how many trials the latter knows: of many, those that represent the space
 	Warp      string                   `json:"warp"`
 	Noise     float64                  `json:"noise"`
 	Lengths   []float64                `json:"lengths"` // one for each coordinate of the cube
@@ -28,16 +27,14 @@ type Model struct {
 	// interval predicted.
 	Rank   float64 `json:"rank,omitempty"`
 	Within float64 `json:"within,omitempty"`
-	// Poor says why nothing should be concluded from the model; empty if it is good enough.
-	Poor string `json:"poor,omitempty"`
+	Poor   string  `json:"poor,omitempty"` // why nothing should be concluded from the model; empty if it is good enough
 	// Slices lead through the best trial, one for each parameter but a resource, of which the model
 	// counts the rungs. Maps are of pairs.
 	Slices     []Slice      `json:"slices,omitempty"`
 	Maps       []Map        `json:"maps,omitempty"`
 	Importance *Importances `json:"importance,omitempty"`
 
-	// Others are, of several objectives, what is believed of the second and those after it.
-	Others []Beliefs `json:"others,omitempty"`
+	Others []Beliefs `json:"others,omitempty"` // of several objectives, what is believed of the second and those after it
 
 	values  int       // that counted
 	at      time.Time // when it was made

@@ -24,9 +24,8 @@ type Server struct {
 	noModel string
 	made    map[string]func() (*spool, error) // of what is shown now, once for all who ask
 
-	// Control, if there is one, lets people change the study; nil only shows it.
-	Control Control
-	home    string // the page that lists this study among others
+	Control Control // lets people change the study; nil only shows it
+	home    string  // the page that lists this study among others
 }
 
 // Follow reads a study and goes on with what is recorded, until it has ended. Look is called again

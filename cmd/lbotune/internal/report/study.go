@@ -38,31 +38,28 @@ type Source struct {
 
 // Study is all that is shown of a study. It is also what --format json and the API have.
 type Study struct {
-	Name      string          `json:"name"`
-	ID        string          `json:"id"`
-	Dir       string          `json:"dir"`
-	Metric    string          `json:"metric"`
-	Direction study.Direction `json:"direction"`
-	Standing  string          `json:"standing"`
-	Running   bool            `json:"running"`
-	Seed      uint64          `json:"seed"`
-	Budget    int             `json:"budget,omitempty"` // trials
-	Began     time.Time       `json:"began"`
-	Updated   time.Time       `json:"updated"`
-	Seconds   float64         `json:"seconds"`
-	Best      int             `json:"best,omitempty"` // the number of the best trial
-	// Hypervolumes are, of several objectives, those of the front after each trial that finished.
-	Hypervolumes Numbers        `json:"hypervolumes,omitempty"`
-	Params       []spaces.Param `json:"params"`
-	Metrics      []string       `json:"metrics"`
-	Trials       []*Trial       `json:"trials"`
-	Failures     []failures     `json:"failures,omitempty"`
-	// Model is what the optimizer believes; nil where it has no model, for a reason.
-	Model   *Model   `json:"model,omitempty"`
-	NoModel string   `json:"no_model,omitempty"`
-	Notes   []string `json:"notes,omitempty"`
-	// Remarks are what lbotune itself has to say of the study.
-	Remarks []string `json:"remarks,omitempty"`
+	Name         string          `json:"name"`
+	ID           string          `json:"id"`
+	Dir          string          `json:"dir"`
+	Metric       string          `json:"metric"`
+	Direction    study.Direction `json:"direction"`
+	Standing     string          `json:"standing"`
+	Running      bool            `json:"running"`
+	Seed         uint64          `json:"seed"`
+	Budget       int             `json:"budget,omitempty"` // trials
+	Began        time.Time       `json:"began"`
+	Updated      time.Time       `json:"updated"`
+	Seconds      float64         `json:"seconds"`
+	Best         int             `json:"best,omitempty"`         // the number of the best trial
+	Hypervolumes Numbers         `json:"hypervolumes,omitempty"` // of several objectives, those of the front after each trial that finished
+	Params       []spaces.Param  `json:"params"`
+	Metrics      []string        `json:"metrics"`
+	Trials       []*Trial        `json:"trials"`
+	Failures     []failures      `json:"failures,omitempty"`
+	Model        *Model          `json:"model,omitempty"` // what the optimizer believes; nil where it has no model, for a reason
+	NoModel      string          `json:"no_model,omitempty"`
+	Notes        []string        `json:"notes,omitempty"`
+	Remarks      []string        `json:"remarks,omitempty"` // what lbotune itself has to say of the study
 
 	src     Source
 	state   *study.State
@@ -82,13 +79,11 @@ type Study struct {
 // Trial is what is shown of a trial, beside what is known of it.
 type Trial struct {
 	*study.Trial
-	// Standing is one of standings.
-	Standing string   `json:"standing"`
-	Value    *float64 `json:"value"`
-	Why      string   `json:"why,omitempty"`
-	Expected *float64 `json:"expected,omitempty"` // the value that the model predicted
-	// Lipschitz is what the bounds were when the trial was proposed.
-	Lipschitz *optimizer.LipschitzNote `json:"lipschitz,omitempty"`
+	Standing  string                   `json:"standing"` // one of standings
+	Value     *float64                 `json:"value"`
+	Why       string                   `json:"why,omitempty"`
+	Expected  *float64                 `json:"expected,omitempty"`  // the value that the model predicted
+	Lipschitz *optimizer.LipschitzNote `json:"lipschitz,omitempty"` // what the bounds were when the trial was proposed
 	Course    []study.Measurement      `json:"course,omitempty"`
 	Seconds   float64                  `json:"seconds"`
 	Command   string                   `json:"command,omitempty"`
