@@ -1,16 +1,18 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/secrets"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 )
@@ -54,22 +56,10 @@ func (a *attempt) bindings() *command.Bindings {
 	return study.TrialBindings(a.study.layout, &a.config, &a.trial, a.id.Attempt, a.slot)
 }
 
-func absolute(base, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(base, path)
-}
-
 // variable is the environment variable by which some dialects tell a program where
 // to write its results; empty if no metric needs it.
 func (a *attempt) variable() string {
-	for _, p := range a.study.patterns {
-		if v := p.Variable(); v != "" {
-			return v
-		}
-	}
-	return ""
+	return cmp.Or(lists.Map(a.study.patterns, (*parser.Pattern).Variable)...)
 }
 
 // courseDelay is how long an attempt runs before its outputs are followed only for

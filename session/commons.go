@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/study"
 )
@@ -66,7 +67,7 @@ func commonDir(c *study.Config) string {
 	if strings.Contains(c.Run.Cwd, "{") || c.Dir == "/" || slotted { // of the whole machine nothing is known
 		return ""
 	}
-	return absolute(c.Dir, c.Run.Cwd)
+	return command.Inside(c.Dir, c.Run.Cwd)
 }
 
 // begin notes that an attempt begins in a directory that others may share.

@@ -146,7 +146,7 @@ const exitNoSources = 125
 // alone, whatever its original, and is of what a link leads to. It is made again where a file has gone away
 // while it was made, as those of editors do.
 func withSources(job *runner.Job, s *study.Sources, start string, linked []string) {
-	from, to := shell.Quote(absolute(start, s.From)), shell.Quote(filepath.Join(job.Dir, layout.SourcesName))
+	from, to := shell.Quote(command.Inside(start, s.From)), shell.Quote(filepath.Join(job.Dir, layout.SourcesName))
 	get := "cp -RHp -- " + from + " " + to + " && chmod go= -- " + to
 	switch s.Mode {
 	case "link":
@@ -186,7 +186,7 @@ const (
 // apart refuses a result that trials with sources of their own would share.
 func (s *Study) apart(c *study.Config) error {
 	linked := func(inside string) bool {
-		return s.leaves(absolute(c.Dir, c.Run.Sources.From), inside, maxLinks)
+		return s.leaves(command.Inside(c.Dir, c.Run.Sources.From), inside, maxLinks)
 	}
 	if m, shared := c.SharedResult(linked); shared && c.Run.SlotCount() > 1 {
 		return &LayoutError{fmt.Errorf("sources: %s leads to the same place for all trials, of which %d would run at a time: "+
@@ -272,7 +272,7 @@ func checkSources(s *study.Sources, l layout.Study, start string) error {
 	if s == nil || s.Mode != "copy" {
 		return nil
 	}
-	from := absolute(start, s.From)
+	from := command.Inside(start, s.From)
 	if rel, err := filepath.Rel(resolved(from), resolved(string(l))); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 		return &LayoutError{fmt.Errorf("sources: the study %s lies inside %s, so that every copy would hold the others; keep it elsewhere", l, from)}
 	}

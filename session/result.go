@@ -29,7 +29,7 @@ func (a *attempt) resultFile(metric int) string {
 	}
 	b := a.bindings()
 	name, _ := b.Expand(a.config.Metrics[metric].File)
-	return absolute(b.WorkDir(), name)
+	return command.Inside(b.WorkDir(), name)
 }
 
 // opens says how the file at path is opened that the attempt writes: in the study without following a
@@ -226,7 +226,7 @@ func (a *attempt) source(inside string) (path string, ok bool) {
 	if !ok || a.config.Run.Sources == nil {
 		return "", false
 	}
-	return filepath.Join(absolute(a.config.Dir, a.config.Run.Sources.From), rest), true
+	return filepath.Join(command.Inside(a.config.Dir, a.config.Run.Sources.From), rest), true
 }
 
 // below is the path from dir to what lies below it.

@@ -129,10 +129,7 @@ func problemOf(to string, others []command.File, reserved []string) string {
 
 // template reads a template file, which a relative path looks for in base.
 func (t *table) template(base, from string) string {
-	path := from
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(base, path)
-	}
+	path := command.Inside(base, from)
 	text, fits, err := readSmall(path)
 	t.when(err == nil && !fits, "from", "", "%s is not a regular file of at most 1 MiB", path)
 	t.when(err != nil, "from", "", "cannot read the template: %v", err)

@@ -135,11 +135,7 @@ func (t *table) checkDirectories(cfg study.Config) {
 	}
 	run := t.sub("run")
 	there := func(in *table, key, path string) {
-		abs := path
-		if !filepath.IsAbs(abs) {
-			abs = filepath.Join(cfg.Dir, abs)
-		}
-		info, err := os.Stat(abs)
+		info, err := os.Stat(command.Inside(cfg.Dir, path))
 		in.when(err != nil || !info.IsDir(), key, "relative ones are looked for in "+cfg.Dir+", where lbotune is started", "there is no directory %q", path)
 	}
 	if cwd := cfg.Run.Cwd; cwd != "" && !slices.ContainsFunc(command.Parse(cwd), command.Part.IsPlaceholder) {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
@@ -183,11 +184,7 @@ const largestSheet, longestLine = 256 << 20, 1 << 20
 
 // readSheet reads a study, found as the program finds it, a CSV file, or a journal or database of Optuna.
 func (c *Config) readSheet(w WarmStart) (*sheet, error) {
-	path := w.From
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(c.Dir, path)
-	}
-	dir := ""
+	path, dir := command.Inside(c.Dir, w.From), ""
 	switch info, err := os.Stat(path); {
 	case strings.HasSuffix(path, ".toml"):
 		dir = layout.DirFor(path)
@@ -230,11 +227,7 @@ func (c *Config) readSheet(w WarmStart) (*sheet, error) {
 // nearest adds to the error about a path that does not exist what it may misspell.
 func (c *Config) nearest(from string, err error) error {
 	dir, base := filepath.Split(from)
-	at := dir
-	if !filepath.IsAbs(at) {
-		at = filepath.Join(c.Dir, dir)
-	}
-	entries, _ := os.ReadDir(at)
+	entries, _ := os.ReadDir(command.Inside(c.Dir, dir))
 	if near, ok := spelling.Nearest(base, lists.Map(entries, fs.DirEntry.Name)); ok && near != base {
 		return fmt.Errorf("%w; did you mean %s?", err, dir+near)
 	}

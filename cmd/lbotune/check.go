@@ -258,11 +258,11 @@ func warnOfAbsent(g *global, cfg *study.Config, spec string) {
 		if strings.Contains(cwd, "{") {
 			return
 		}
-		dir = inside(dir, cwd)
+		dir = command.Inside(dir, cwd)
 	}
 	words := either(cfg.Command.Shell != "", strings.Fields(cfg.Command.Shell), cfg.Command.Argv)
 	in := func(dir, word string) bool {
-		_, err := os.Stat(inside(dir, word))
+		_, err := os.Stat(command.Inside(dir, word))
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 	for i, word := range words {
@@ -275,9 +275,4 @@ func warnOfAbsent(g *global, cfg *study.Config, spec string) {
 		fmt.Fprintln(g.err, "warning: "+oneLine(text))
 		return
 	}
-}
-
-// inside is a path that is read in a directory.
-func inside(dir, path string) string {
-	return either(filepath.IsAbs(path), path, filepath.Join(dir, path))
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/kinds"
@@ -184,7 +185,7 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 	switch sought.Rule.Source {
 	case parser.File:
 		name, _ := ran.Expand(sought.File)
-		if log, err = door.ReadFile(inside(ran.WorkDir(), name), maxTryout); errors.Is(err, fs.ErrNotExist) {
+		if log, err = door.ReadFile(command.Inside(ran.WorkDir(), name), maxTryout); errors.Is(err, fs.ErrNotExist) {
 			err = &marked{fmt.Errorf("the trial has written no %s", sought.File), errNoValue}
 		}
 	case parser.Stderr:

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -213,10 +214,7 @@ func (p Part) IsPlaceholder() bool { return p.Name != "" }
 var placeholderRE = regexp.MustCompile(
 	`\{(\{[A-Za-z_][A-Za-z0-9_]*(?::[^{}\s"']+)?\})\}|\{([A-Za-z_][A-Za-z0-9_]*)(?::([^{}\s"']+))?\}`)
 
-var (
-	formatRE = regexp.MustCompile(`^\+?0?[0-9]{0,3}(?:\.[0-9]{1,3})?[dgGeEfF]$`)
-	identRE  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-)
+var formatRE = regexp.MustCompile(`^\+?0?[0-9]{0,3}(?:\.[0-9]{1,3})?[dgGeEfF]$`)
 
 // Parse splits text into literal stretches and placeholders: {name}, {name:format} or {flag:name...}, a
 // bare identifier in braces, not preceded by $. So ${name}, { print $3 } and JSON stay as they are, and
@@ -253,7 +251,7 @@ func Parse(text string) []Part {
 
 func (p *Part) readFlag() {
 	name, texts, own := strings.Cut(p.Format, "=")
-	if p.Name != "flag" || !identRE.MatchString(name) || ValidFormat(p.Format) {
+	if p.Name != "flag" || !shell.IsName(name) || ValidFormat(p.Format) {
 		return
 	}
 	p.Flag, p.Name, p.Format = true, name, ""

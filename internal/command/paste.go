@@ -24,10 +24,15 @@ func (b *Bindings) Environment() []string {
 // WorkDir is the working directory of a trial.
 func (b *Bindings) WorkDir() string {
 	cwd, _ := b.Expand(b.Cwd)
-	if filepath.IsAbs(cwd) {
-		return cwd
+	return Inside(b.Dir, cwd)
+}
+
+// Inside is a path that is read in a directory.
+func Inside(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
 	}
-	return filepath.Join(b.Dir, cwd)
+	return filepath.Join(dir, path)
 }
 
 // secretRE matches the names of variables whose values are not to be shown.
