@@ -6,12 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
 )
 
 // Fingerprint identifies the config.
 func (c Config) Fingerprint() (string, error) {
-	text, err := plainJSON(c)
+	text, err := journal.Plain(c)
 	if err != nil {
 		return "", fmt.Errorf("invalid study: %w", err)
 	}

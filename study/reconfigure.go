@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
@@ -258,7 +259,7 @@ func sameJSON(a, b any) bool {
 
 // brief is the JSON of v as far as a message needs it.
 func brief(v any) string {
-	b, _ := plainJSON(v) // as it was for the fingerprint
+	b, _ := journal.Plain(v) // as it was for the fingerprint
 	if string(b) == "null" || string(b) == `""` {
 		return "none"
 	}

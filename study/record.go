@@ -1,7 +1,6 @@
 package study
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -23,8 +22,8 @@ type envelope struct {
 // MarshalJSON writes one flat object: type, at and elapsed, then the event's
 // own fields in the order of its struct.
 func (r Record) MarshalJSON() ([]byte, error) {
-	head, _ := plainJSON(envelope{r.Event.kind(), r.At.UTC().Format(timeLayout), journal.Seconds(r.Elapsed)}) // two texts and a finite number
-	event, err := plainJSON(r.Event)
+	head, _ := journal.Plain(envelope{r.Event.kind(), r.At.UTC().Format(timeLayout), journal.Seconds(r.Elapsed)}) // two texts and a finite number
+	event, err := journal.Plain(r.Event)
 	if err != nil {
 		return nil, fmt.Errorf("%s record: %w", r.Event.kind(), err)
 	}
@@ -32,15 +31,6 @@ func (r Record) MarshalJSON() ([]byte, error) {
 		return head, nil
 	}
 	return append(append(head[:len(head)-1], ','), event[1:]...), nil
-}
-
-// plainJSON is v as JSON in which <, > and & are as they are.
-func plainJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. An event of unknown type is an

@@ -161,20 +161,23 @@ func (c *chain) encode(dst []byte, values []any) ([]byte, error) {
 // invalid bytes of strings by U+FFFD, and so is done here with those that come out
 // of a json.RawMessage or a Marshaler, where they can only stand inside strings.
 func marshal(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
+	object, err := Plain(v)
+	if err == nil && object[0] != '{' {
+		err = fmt.Errorf("%T is not a JSON object: %.40s", v, object)
 	}
-	object := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
-	if object[0] != '{' {
-		return nil, fmt.Errorf("%T is not a JSON object: %.40s", v, object)
-	}
-	if utf8.Valid(object) {
-		return object, nil
+	if err != nil || utf8.Valid(object) {
+		return object, err
 	}
 	return bytes.ToValidUTF8(object, []byte("\uFFFD")), nil
+}
+
+// Plain is v as compact JSON in which <, > and & are as they are.
+func Plain(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // checkKeys refuses an object that has a top-level key which the journal writes itself.
