@@ -113,23 +113,18 @@ func (s *Study) orphan() (int, error) {
 		n := s.orphans[0]
 		s.orphans = s.orphans[1:]
 		t := s.state.Trials[n-1]
-		if t.Done() {
+		why := &study.Failure{Kind: study.FailTold, Text: fmt.Sprintf("it was left without a result %d times, by a panic or the end of its process", t.Retries+1)}
+		switch k := len(t.Attempts); {
+		case t.Done():
 			continue
-		}
-		if !s.state.MayRun(t) {
-			if err := s.commit(study.Finished{Trial: n, Attempt: t.NextAttempt(), Status: optimizer.Failed, Failure: notSafe().failure}); err != nil {
-				return 0, err
-			}
-			continue
-		}
-		if k := len(t.Attempts); k == 0 || t.Attempts[k-1].Number < t.NextAttempt() {
+		case !s.state.MayRun(t):
+			why = notSafe().failure
+		case k == 0 || t.Attempts[k-1].Number < t.NextAttempt():
 			return n, nil // it was not being tried
+		case t.Retries+1 < mostKills:
+			return n, s.commit(study.Ended{Trial: n, Attempt: t.NextAttempt(), Failure: why})
 		}
-		killed := &study.Failure{Kind: study.FailTold, Text: fmt.Sprintf("it was left without a result %d times, by a panic or the end of its process", t.Retries+1)}
-		if t.Retries+1 < mostKills {
-			return n, s.commit(study.Ended{Trial: n, Attempt: t.NextAttempt(), Failure: killed})
-		}
-		if err := s.commit(study.Finished{Trial: n, Attempt: t.NextAttempt(), Status: optimizer.Failed, Failure: killed}); err != nil {
+		if err := s.commit(study.Finished{Trial: n, Attempt: t.NextAttempt(), Status: optimizer.Failed, Failure: why}); err != nil {
 			return 0, err
 		}
 	}

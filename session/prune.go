@@ -73,12 +73,12 @@ func (l *loop) judge(r *attempt, batch []study.Reading, runs bool) {
 		return
 	}
 	events, cut := l.study.verdict(r.id, batch, runs, l.warn)
-	l.events, r.cut = append(l.events, events...), cut
+	l.events, r.cut = append(l.events, events...), cut != nil
 }
 
 // verdict is judge for any attempt, as events.
 func (s *Study) verdict(id layout.AttemptID, batch []study.Reading, runs bool,
-	warn func(of any, text string, args ...any)) (events []study.Event, cut bool) {
+	warn func(of any, text string, args ...any)) (events []study.Event, cut *study.Cut) {
 	var keep []study.Reading
 	for _, reading := range batch {
 		d := s.pruner.Read(s.state.Maximized(id.Trial, reading))
@@ -89,10 +89,10 @@ func (s *Study) verdict(id layout.AttemptID, batch []study.Reading, runs bool,
 			warn("slope", "slope of [prune] does not hold; steeper ones that are seen take its place",
 				"stated", s.state.Config.Prune.Slope, "trial", id.Trial, "step", reading.Step, "seen", d.Steeper)
 		}
-		if cut = d.Stop && runs; cut {
+		if d.Stop && runs {
 			s.opts.Log.Debug("stopped early", "trial", id.Trial, "attempt", id.Attempt, "why", d.Why)
-			events = append(events,
-				study.Cut{Trial: id.Trial, Attempt: id.Attempt, Reading: reading, Why: d.Why, Complete: d.Complete})
+			cut = &study.Cut{Trial: id.Trial, Attempt: id.Attempt, Reading: reading, Why: d.Why, Complete: d.Complete}
+			events = append(events, *cut)
 			break
 		}
 	}
@@ -114,9 +114,7 @@ func (l *loop) empty(r *attempt, settled bool) (readings []study.Reading, breach
 	for _, m := range measurements {
 		l.study.opts.Log.Log(l.base, levelTrace, "reading", "trial", r.id.Trial, "attempt", r.id.Attempt, "step", m.Step, "metrics", m.Metrics)
 	}
-	if len(measurements) > 0 {
-		l.events = append(l.events, study.Measured{Trial: r.id.Trial, Attempt: r.id.Attempt, Measurements: measurements})
-	}
+	l.events = appendMeasured(l.events, r.id, measurements)
 	return readings, breach, later
 }
 

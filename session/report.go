@@ -49,20 +49,15 @@ func (s *Study) Report(trial int, step float64, metrics study.Metrics) (over boo
 	if len(r.box.last.Metrics) == len(c.Metrics) { // else more of this step may come
 		r.box.complete()
 	}
-	batch, measured, cut, _ := r.box.take(true)
+	batch, measured, breach, _ := r.box.take(true)
 	id := layout.AttemptID{Trial: trial, Attempt: t.NextAttempt()}
-	events, _ := s.verdict(id, batch, true, func(_ any, text string, args ...any) { s.opts.Log.Warn(text, args...) })
+	events, cut := s.verdict(id, batch, true, func(_ any, text string, args ...any) { s.opts.Log.Warn(text, args...) })
 	events = appendMeasured(events, id, measured)
-	for _, e := range events {
-		if e, ok := e.(study.Cut); ok {
-			cut = &e
-		}
-	}
-	if cut == nil {
+	switch {
+	case cut == nil && breach == nil:
 		return false, s.commit(events...)
-	}
-	if cut.Metric != "" {
-		cut.Trial, cut.Attempt = id.Trial, id.Attempt
+	case cut == nil:
+		cut, breach.Trial, breach.Attempt = breach, id.Trial, id.Attempt
 		events = append(events, *cut)
 	}
 	return true, s.finish(stopped(s.state, t, cut, r.partial(c, cut)), events...)
