@@ -148,7 +148,7 @@ func (l program) Where(dir string) (job string, alive bool) {
 }
 
 // Kept implements kinds.Keeper.
-func (l *Launcher) Kept(dir, name string) (content []byte, kept bool) {
+func (l program) Kept(dir, name string) (content []byte, kept bool) {
 	in := new(intent)
 	there, err := folderOf(dir).readJSON(intentName, in)
 	for _, f := range in.Job.Files {
