@@ -33,7 +33,6 @@ func (p process) identity() process { return process{pid: p.pid, start: p.start}
 // tick is the unit of process.start. The kernel promises 100 a second to programs.
 const tick = 10 * time.Millisecond
 
-// readProcess returns process pid, and whether there is one.
 func readProcess(pid int) (process, bool) {
 	var data [512]byte
 	fd, err := unix.Open(procPath(pid, "stat"), unix.O_RDONLY|unix.O_CLOEXEC, 0)

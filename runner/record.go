@@ -154,7 +154,6 @@ func (a *attempt) head() error {
 	return err
 }
 
-// thisPlace is where this process runs.
 var thisPlace = sync.OnceValue(whereAmI)
 
 func whereAmI() place {

@@ -102,7 +102,6 @@ func (l *Local) treeOf(a *attempt) *tree {
 
 func ignore(process) {}
 
-// alive returns the known processes that live.
 func (t *tree) alive() []process {
 	t.known = slices.DeleteFunc(t.known, func(p process) bool { return !p.alive() })
 	return t.known

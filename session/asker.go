@@ -57,7 +57,6 @@ type asked struct {
 	err       error
 }
 
-// levelTrace is below slog.LevelDebug.
 const levelTrace = slog.LevelDebug - 4
 
 // log says how the proposals were made; those made together took their time together.

@@ -51,7 +51,6 @@ type attempt struct {
 	cut    bool // the pruner has decided to stop it
 }
 
-// bindings are what the placeholders stand for.
 func (a *attempt) bindings() *command.Bindings {
 	return study.TrialBindings(a.study.layout, &a.config, &a.trial, a.id.Attempt, a.slot)
 }

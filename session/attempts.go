@@ -72,7 +72,6 @@ func (l *loop) onStart(r *attempt, rejoined bool) {
 // loses each is not asked for ever.
 const lostInARow = 16
 
-// onEnd decides what follows from the end of an attempt.
 func (l *loop) onEnd(r *attempt, o outcome) {
 	id := r.id
 	delete(l.study.running, id.Trial)

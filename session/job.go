@@ -23,7 +23,6 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// job describes the attempt to the launcher.
 func (a *attempt) job() (runner.Job, error) {
 	b := a.bindings()
 	job := runner.Job{

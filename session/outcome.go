@@ -40,7 +40,6 @@ func notSafe() outcome {
 	return failed(study.FailLaunch, 0, "not started: it is not known any more to be safe")
 }
 
-// outcome judges what the launcher says.
 func (a *attempt) outcome(exit runner.Exit, err error, began time.Time, f *follower) outcome {
 	var o outcome
 	var spawn *runner.SpawnError

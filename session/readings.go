@@ -51,7 +51,6 @@ type readingBox struct {
 	known    int // so many were recorded by an earlier session
 }
 
-// newBox is the box for a trial's attempt.
 func newBox(c *study.Config, t *study.Trial, attempt int) *readingBox {
 	b := &readingBox{metrics: c.Metrics, counters: make([]pruner.Counter, len(c.Metrics)),
 		open: map[int]float64{}, known: t.MeasuredBy(attempt)}
@@ -137,7 +136,6 @@ type filler struct {
 	box *readingBox
 }
 
-// Write implements io.Writer.
 func (f filler) Write(p []byte) (int, error) {
 	if f.box == nil {
 		return f.Scanner.Write(p)

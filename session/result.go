@@ -229,7 +229,6 @@ func (a *attempt) source(inside string) (path string, ok bool) {
 	return filepath.Join(command.Inside(a.config.Dir, a.config.Run.Sources.From), rest), true
 }
 
-// below is the path from dir to what lies below it.
 func below(dir, path string) (rest string, ok bool) {
 	return strings.CutPrefix(filepath.Clean(path), filepath.Clean(dir)+"/")
 }

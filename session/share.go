@@ -153,7 +153,6 @@ func (l *loop) share() {
 	}
 }
 
-// askForSlot asks the sharer for a slot. The answer goes to onSlot.
 func (l *loop) askForSlot() {
 	ctx, cancel := context.WithCancel(l.life)
 	l.sharing.cancel = cancel

@@ -113,7 +113,6 @@ func (s *Study) lock(ctx context.Context) error {
 
 func (s *Study) unlock() { <-s.turn }
 
-// elapsed is the study's own time.
 func (s *Study) elapsed() time.Duration { return s.before + time.Since(s.began) }
 
 // commit makes events part of the study: they are applied to the state, which

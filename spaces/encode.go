@@ -15,7 +15,6 @@ const level = math.Sqrt2 / 2
 // Those outside [0,1] count as the nearer end. Parameters whose condition does not hold are absent.
 func (s *Space) Decode(p Point) Values { return s.decode(p, len(s.params)) }
 
-// decode returns the values of the first n parameters.
 func (s *Space) decode(p Point, n int) Values {
 	out := make(Values, 0, n)
 	for i, par := range s.params[:n] {
@@ -254,7 +253,6 @@ func (p Param) scaled(x float64) float64 {
 	return x
 }
 
-// unscaled inverts scaled.
 func (p Param) unscaled(t float64) float64 {
 	switch p.Scale {
 	case Log:

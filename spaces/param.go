@@ -14,7 +14,6 @@ import (
 // Kind says what values a parameter takes.
 type Kind string
 
-// The kinds of parameters.
 const (
 	KindFloat   Kind = "float"
 	KindInt     Kind = "int"
@@ -192,7 +191,6 @@ func (p Param) checkRange(bad func(field, format string, args ...any)) {
 	}
 }
 
-// numeric reports whether the parameter is a number from a range.
 func (p Param) numeric() bool { return p.Kind == KindFloat || p.Kind == KindInt }
 
 // step is the distance of neighbouring values, 0 for a float that takes any.
@@ -203,7 +201,6 @@ func (p Param) step() float64 {
 	return p.Step
 }
 
-// steps is how many steps lead from Min to Max.
 func (p Param) steps() float64 { return math.Round((p.Max - p.Min) / p.step()) }
 
 // maxSteps bounds their number where Step is given, so that rounding errors stay
@@ -369,7 +366,6 @@ func (p Param) valueAt(k int) Value {
 	return p.valueOf(p.stepped(p.Min + float64(k)*p.step()))
 }
 
-// valueOf is the number x as this parameter holds it.
 func (p Param) valueOf(x float64) Value {
 	if p.Kind == KindInt {
 		return Int(int64(x))

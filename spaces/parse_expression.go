@@ -207,7 +207,6 @@ func (p *parser) in(a expression) expression {
 	}}
 }
 
-// list reads expressions between brackets.
 func (p *parser) list(open, closing string, check func(expression)) []expression {
 	p.expect(open, open)
 	var out []expression
@@ -291,7 +290,6 @@ func (p *parser) sign(t token, binds int, k kind, f func(Value) Value) expressio
 	return expression{kind: k, from: p.since(t), literal: a.literal, eval: func(v Values) Value { return f(a.eval(v)) }}
 }
 
-// call reads the arguments of a function.
 func (p *parser) call(name token, f func(...float64) float64) expression {
 	args := p.list("(", ")", func(e expression) { p.want(number, e) })
 	if len(args) > 1 && name.text != "min" && name.text != "max" {

@@ -74,7 +74,6 @@ func (p Param) fuzz(x float64) float64 {
 	return 4 * eps * (math.Abs(p.Min) + math.Abs(p.Max))
 }
 
-// formatted is x as the parameter's format writes it.
 func (p Param) formatted(x float64) float64 {
 	return parseFloat(strings.TrimSpace(fmt.Sprintf("%"+p.Format, x)))
 }

@@ -112,7 +112,6 @@ func oneValue(s string) string {
 	return s
 }
 
-// complain adds a complaint about the key at a place.
 func (d *document) complain(at place, key, hint, format string, args ...any) {
 	p := Problem{Line: at.line, Col: at.col, Len: at.length, Key: key, Message: fmt.Sprintf(format, args...), Hint: hint}
 	if !slices.Contains(d.problems, p) { // a value may be read twice

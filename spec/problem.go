@@ -164,7 +164,6 @@ func (t *table) placeByName(p study.Problem) {
 	}
 }
 
-// metricTable is the table that says where a metric is found.
 func (t *table) metricTable(cfg *study.Config, name string) *table {
 	for _, section := range []string{"objectives", "metrics", "constraints"} {
 		if in := t.sub(section); in.has(name) && (section == "objectives" || name != cfg.Objective().Name) {

@@ -44,7 +44,6 @@ func (t *table) OneOf(k, first string, more ...string) string {
 	return t.oneOf(k, first, append([]string{first}, more...)...)
 }
 
-// oneOf reads a string that must be one of the allowed ones.
 func (t *table) oneOf(k, def string, allowed ...string) string {
 	s := t.str(k, def)
 	if s == def || slices.Contains(allowed, s) {

@@ -27,7 +27,6 @@ const (
 	minReduction        = 1.1 // as the pruner has it
 )
 
-// command reads what one trial runs.
 func (t *table) command() command.Command {
 	v, ok := t.get("command")
 	if !ok {
@@ -180,7 +179,6 @@ func (t *table) keep() int {
 	return 0
 }
 
-// slots reads where trials run.
 func (t *table) slots(r *study.Run) {
 	for _, slot := range t.subs("slots") {
 		r.Slots = append(r.Slots, study.Slot{Env: slot.pairs("env")})
@@ -263,7 +261,6 @@ func (t *table) prune() *study.Prune {
 	return p
 }
 
-// optimizer reads [optimizer].
 func (t *table) optimizer(s *optimizer.Settings) {
 	sub := t.sub("optimizer")
 	sub.structure(s)

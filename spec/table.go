@@ -156,7 +156,6 @@ func (t *table) sub(k string) *table {
 	return out
 }
 
-// element is a table of an array.
 func (t *table) element(k string, i int, data map[string]any) *table {
 	path := below(t.path, k)
 	return &table{doc: t.doc, path: path, at: below(t.at, k, number(i)), label: fmt.Sprintf("%s[%d]", path, i), data: data}

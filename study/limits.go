@@ -170,7 +170,6 @@ func (s *State) Compare(a, b *Trial) int {
 		cmp.Compare(s.worth(b.Value), s.worth(a.Value)))
 }
 
-// constraints are what the optimizer is told of a trial's limits.
 func (s *State) constraints(t *Trial) []float64 {
 	limits := s.Config.Limits()
 	switch {

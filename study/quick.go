@@ -151,7 +151,6 @@ func maybe[T any](c *cutter, s string, read func(*cutter) T) (v T) {
 	return v
 }
 
-// must skips s.
 func (c *cutter) must(s string) { c.lost = !c.may(s) || c.lost }
 
 // more reports whether a list of which n are read goes on, and skips what ends or separates it.
@@ -182,7 +181,6 @@ func (c *cutter) float() float64 {
 	return x
 }
 
-// reading reads a journal.Float.
 func (c *cutter) reading() float64 {
 	if !bytes.HasPrefix(c.rest, []byte(`"`)) {
 		return c.float()
@@ -192,7 +190,6 @@ func (c *cutter) reading() float64 {
 	return float64(f)
 }
 
-// value reads a parameter's value.
 func (c *cutter) value() spaces.Value {
 	switch {
 	case c.may("true"):

@@ -178,7 +178,6 @@ func variable(env []string, name string) (last string) {
 	return last
 }
 
-// words are what the command is given for a value.
 func words(p spaces.Param, v spaces.Value) []string {
 	if own, has := p.Words[v.Text()]; has {
 		return own

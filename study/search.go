@@ -148,7 +148,6 @@ func (s *Search) upwards(v spaces.Values) spaces.Values {
 	return s.on(rung, v)
 }
 
-// top is the rung that has all of the resource.
 func (s *Search) top() int { return len(s.rungs) - 1 }
 
 // Partial says which part of the resource values have that do not have all of it; empty if they do.
@@ -235,7 +234,6 @@ func (s *State) climb(t *Trial) {
 	}
 }
 
-// originContinued is the origin of trials that continue others.
 const originContinued optimizer.Origin = "continued"
 
 // continued is the next trial if one should be continued now: from the highest rung with such a trial. The

@@ -51,7 +51,6 @@ func completeFlag(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// trialsOf completes the number of a trial.
 func trialsOf(fits func(*study.Trial) bool) completion {
 	return func(_ *cobra.Command, args []string, _ string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
 		st, _, err := load(args[0])

@@ -139,7 +139,6 @@ func (p *progress) say(text string) {
 	p.print("%s", text)
 }
 
-// update is the study's observer.
 func (p *progress) update(u study.Update) {
 	if u.Past {
 		return

@@ -73,7 +73,6 @@ func (s *sharer) share(cfg *study.Config) (_ session.Sharer, err error) {
 // waitSaid is for how long nothing is said of having to wait, and how often it is.
 const waitSilent, waitSaid = time.Second, 10 * time.Minute
 
-// Take implements session.Sharer.
 func (s *sharer) Take(ctx context.Context, vacant func() []int) (int, []*os.File, error) {
 	began := time.Now()
 	return s.folder.Take(ctx, s.needs, vacant, func(ahead int) {
@@ -216,7 +215,6 @@ func listGPUs() ([]string, error) {
 	return gpus, nil
 }
 
-// nvidiaSMI asks nvidia-smi for a table.
 func nvidiaSMI(query string) (rows [][]string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // it hangs with some broken drivers
 	defer cancel()

@@ -27,7 +27,6 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// The values of --smoke.
 const smokeMiddle, smokeAll = "middle", "all"
 
 type smokeJSON struct {

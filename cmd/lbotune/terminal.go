@@ -202,7 +202,6 @@ func inBackground(w io.Writer) bool {
 	return err == nil && job > 0 && job != unix.Getpgrp() // 0 is a job that cannot be seen from here
 }
 
-// descriptor is that of a file, -1 of what is none.
 func descriptor(w io.Writer) int {
 	if c, checked := w.(*checkedWriter); checked {
 		w = c.w

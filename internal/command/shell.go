@@ -116,7 +116,6 @@ var quotingRE = regexp.MustCompile("['\"\\\\`$#\\[\r\x00]|<<|[<>]&|\\(\\(|\\blet
 // and arithmetic of 128 KB of parentheses takes more stack than a Go program may have.
 const mostBrackets = longest / 8
 
-// parse returns the syntax tree of a command in one dialect.
 func parse(text string, parts []Part, dialect syntax.LangVariant) (*syntax.File, error) {
 	if n := strings.Count(text, "(") + strings.Count(text, "["); n > mostBrackets {
 		return nil, fmt.Errorf("it has %d opening brackets, more than %d", n, mostBrackets)

@@ -23,7 +23,6 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// version is that of the format of requests.
 const version = 1
 
 const (

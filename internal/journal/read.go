@@ -97,7 +97,6 @@ func Verify(path string, on ...FS) (Summary, error) {
 	}, on...)
 }
 
-// resolve returns the true path of an existing journal.
 func resolve(fsys FS, path string) (string, error) {
 	var info Info
 	found, err := fsys.Resolve(path)
@@ -198,7 +197,6 @@ func damage(path string, link chain, line span) *CorruptError {
 	return &CorruptError{Path: path, Line: int(link.seq) + 1, Offset: line.offset, Reason: reason}
 }
 
-// checkVersion checks the intact first line.
 func checkVersion(path string, line []byte) error {
 	rest, ok := bytes.CutPrefix(line, []byte(firstLine))
 	if !ok {
@@ -212,7 +210,6 @@ func checkVersion(path string, line []byte) error {
 	return nil
 }
 
-// scanBuffer is how much is read at once.
 const scanBuffer = 64 << 10
 
 // A scanner cuts a file into lines.

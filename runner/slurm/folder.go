@@ -20,7 +20,6 @@ import (
 	"github.com/lbotune/lbotune/runner"
 )
 
-// Files of a folder.
 const (
 	intentName    = "intent.json"     // launcher: what is to run and its jobs' name, written before sbatch is called
 	scriptName    = "job.sh"          // launcher: what sbatch is given
@@ -56,7 +55,6 @@ func in[T any](f folder, do func(d *door.Dir) (T, error)) (out T, err error) {
 	return do(d)
 }
 
-// in is the function without a result.
 func (f folder) in(do func(d *door.Dir) error) error {
 	_, err := in(f, func(d *door.Dir) (any, error) { return nil, do(d) })
 	return err
@@ -70,12 +68,10 @@ func (f folder) write(name string, text []byte) error {
 // largest is the most that is read of a file: an intent holds the files of its attempt.
 const largest = 64 << 20
 
-// read is what a file of the folder holds.
 func (f folder) read(name string) ([]byte, error) {
 	return in(f, func(d *door.Dir) ([]byte, error) { return d.Read(name, largest) })
 }
 
-// names lists the files of the folder.
 func (f folder) names() []string {
 	names, _ := in(f, func(d *door.Dir) ([]string, error) { return d.List(".") })
 	return names
@@ -84,7 +80,6 @@ func (f folder) names() []string {
 // refresh makes a network file system look again for files that it did not see before.
 func (f folder) refresh() { f.names() }
 
-// strike removes a file of the folder.
 func (f folder) strike(name string) {
 	_ = f.in(func(d *door.Dir) error { return d.Remove(name) })
 }
@@ -246,7 +241,6 @@ func texts[T, F ~string](from []F) []T {
 // text is a string that JSON keeps byte for byte; if it is not UTF-8, as {"bytes": BASE64}.
 type text string
 
-// MarshalJSON implements json.Marshaler.
 func (t text) MarshalJSON() ([]byte, error) {
 	if utf8.ValidString(string(t)) {
 		return json.Marshal(string(t))
@@ -254,7 +248,6 @@ func (t text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string][]byte{"bytes": []byte(t)})
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (t *text) UnmarshalJSON(b []byte) error {
 	if bytes.HasPrefix(b, []byte("{")) {
 		var raw map[string][]byte
@@ -322,7 +315,6 @@ type ending struct {
 	Files   map[string]int64 `json:"files,omitempty"`
 }
 
-// refusal is the error of a launch.
 type refusal struct {
 	Text      string `json:"text"`
 	Lost      bool   `json:"lost,omitempty"` // it ran, and its exit status is not known

@@ -202,7 +202,6 @@ func (p *pool) fruitless(jobs []queued) {
 	}
 }
 
-// submit submits an array of n pilots.
 func (p *pool) submit(n int, avoid []string) error {
 	name := jobName(filepath.Base(filepath.Dir(string(p.folder))) + "-pilots")
 	with := p.crew
@@ -233,7 +232,6 @@ func (l *Launcher) pilotArgs(pool folder, name string, n int) []string {
 	return append(args, l.Settings.args()...)
 }
 
-// output is what a pilot has printed.
 func (p *pool) output(j queued) string {
 	_, task, _ := strings.Cut(j.id, "_")
 	return printed(p.folder.path(j.name + "_" + task + ".out"))

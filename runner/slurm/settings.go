@@ -85,7 +85,6 @@ func newLauncher(text []byte, at kinds.Site) (kinds.Rejoiner, error) {
 	return program{l}, nil
 }
 
-// readSettings reads what a spec says of Slurm.
 func readSettings(k kinds.Keys, run kinds.Run) []byte {
 	s := Settings{
 		Partition:  k.Text("partition"),

@@ -166,7 +166,6 @@ func (w *writer) line(format string, args ...any) {
 	fmt.Fprintf(&w.b, format+"\n", args...)
 }
 
-// comment is a text as it may stand in a comment.
 func comment(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -140,7 +140,6 @@ func guessRange(p *spaces.Param, x float64, text string, h *helped) bool {
 	return true
 }
 
-// roundTo1 rounds to one significant digit.
 func roundTo1(x float64) float64 { return reformat(x, 'e', 0) }
 
 // roundBy rounds x to the first significant digit of step.

@@ -276,7 +276,6 @@ func (g *guesser) positional(argv []string) {
 
 var notInNames = lazily(`\W+`)
 
-// nameOf is a parameter's name for an option.
 func nameOf(flag string) string { return strings.Trim(notInNames().ReplaceAllString(flag, "_"), "_") }
 
 // option guesses a parameter from an option and its value.

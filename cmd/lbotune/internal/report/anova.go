@@ -87,7 +87,6 @@ func (a *anova) zeros() [][]float64 {
 	return lists.Map(a.bases, func(b basis) []float64 { return make([]float64, b.n) })
 }
 
-// anywhere is a random point.
 func (a *anova) anywhere(rng *rand.Rand) spaces.Point {
 	u := make([]float64, len(a.bases))
 	for i := range u {

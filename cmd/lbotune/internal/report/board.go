@@ -112,7 +112,6 @@ func (b *board) show(parts []part) (total int) {
 
 func (s *shown) pieces() []part { return lists.Map(s.parts, func(v versioned) part { return v.part }) }
 
-// event tells of something.
 func event(what any) []byte {
 	var b bytes.Buffer
 	b.WriteString("event: part\ndata: ")
@@ -157,7 +156,6 @@ func deltaOf(id, before, after string) delta {
 	return d
 }
 
-// current is what is shown now.
 func (b *board) current() *shown {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -34,7 +34,6 @@ type fitted struct {
 	poor      string // why nothing should be concluded from it
 }
 
-// fit fits the model of objective k.
 func (s *Study) fit(ctx context.Context, k int) (*fitted, error) {
 	m := &fitted{k: k, objective: s.state.Config.Objectives()[k]}
 	ranked := slices.Clone(s.ranked)

@@ -53,7 +53,6 @@ var cards = []plot{
 	{"all", "Trials", "the best first", wide | quick | text, one((*Study).list)},
 }
 
-// plots are the pictures.
 var plots = slices.DeleteFunc(slices.Clone(cards), func(p plot) bool { return p.is&text != 0 })
 
 // one makes a plot of a single picture.

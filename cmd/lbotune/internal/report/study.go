@@ -239,7 +239,6 @@ func after(src Source, older *Study) *Study {
 	return s
 }
 
-// ask asks the model.
 func (s *Study) ask(ctx context.Context) {
 	m, err := s.believe(ctx)
 	if err != nil {

@@ -66,7 +66,6 @@ func number(x *float64) string {
 	return plain(text)
 }
 
-// mostListed is how many trials a table has.
 const mostListed = 500
 
 // tableOf is one of trials, with some columns of its own before the parameters.
@@ -118,7 +117,6 @@ func (s *Study) list() string {
 	return text + `<data class="order" value="` + order.String() + `"></data>`
 }
 
-// now is the table of the trials that run.
 func (s *Study) now() string {
 	var run []*Trial
 	for _, n := range s.figures.Unfinished {
