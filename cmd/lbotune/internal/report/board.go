@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/lists"
 )
 
@@ -113,13 +112,9 @@ func (b *board) show(parts []part) (total int) {
 func (s *shown) pieces() []part { return lists.Map(s.parts, func(v versioned) part { return v.part }) }
 
 func event(what any) []byte {
-	var b bytes.Buffer
-	b.WriteString("event: part\ndata: ")
-	to := json.NewEncoder(&b)
-	to.SetEscapeHTML(false) // it is read by a parser of JSON
-	must(to.Encode(what))   // of texts and numbers
-	b.WriteByte('\n')
-	return b.Bytes()
+	text, err := journal.Plain(what) // which a parser of JSON reads
+	must(err)                        // of texts and numbers
+	return fmt.Appendf(nil, "event: part\ndata: %s\n\n", text)
 }
 
 // delta says how to make a part of what it was: of texts, and of runs of its lines, each the first

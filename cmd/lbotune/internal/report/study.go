@@ -1,10 +1,8 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -314,11 +312,7 @@ func (t *Trial) MarshalJSON() ([]byte, error) {
 	if !t.shown {
 		all.describe()
 	}
-	var b bytes.Buffer
-	to := json.NewEncoder(&b)
-	to.SetEscapeHTML(false) // which is up to who has it written
-	err := to.Encode((*fields)(&all))
-	return b.Bytes(), err
+	return journal.Plain((*fields)(&all)) // to escape is up to who has it written
 }
 
 // describe adds what takes the most room.
