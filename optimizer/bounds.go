@@ -133,7 +133,6 @@ func (b *bounds) carry(y float64, grad []float64) float64 {
 	return b.through.Apply(y)
 }
 
-// note describes the bounds.
 func (b *bounds) note(s *surrogate, best float64) *LipschitzNote {
 	n := &LipschitzNote{Slope: b.slope, Constant: b.cones.L(), Excluded: b.excluded, Stated: b.through != nil}
 	if gap := s.value(b.largest) - best; n.Stated && !math.IsInf(gap, 0) && !math.IsNaN(gap) {

@@ -131,12 +131,10 @@ func (d *domain) otherValues(i int, p []float64) []spaces.Value {
 	return par.Near(d.value(i, p), reach)
 }
 
-// value returns what parameter i is at p.
 func (d *domain) value(i int, p []float64) spaces.Value {
 	return d.alone[i].Decode(spaces.Point(d.part(i, p)))[0].Value
 }
 
-// part returns the coordinates of parameter i.
 func (d *domain) part(i int, p []float64) []float64 {
 	o := d.space.Offset(i)
 	return p[o : o+d.alone[i].Dim()]
@@ -184,7 +182,6 @@ func (d *domain) perturb(p []float64, sd float64, rng *rand.Rand) []float64 {
 
 const redraws = 20
 
-// allows reports whether the point may be proposed.
 func (d *domain) allows(p []float64) bool { return d.space.Allows(p) && d.safe.allows(p) }
 
 // partial reports whether there are points that may not be proposed.
@@ -229,5 +226,4 @@ func (d *domain) alike(a, b []float64) bool {
 	return true
 }
 
-// chebyshev is the distance in the maximum norm.
 func chebyshev(a, b []float64) float64 { return floats.Distance(a, b, math.Inf(1)) }

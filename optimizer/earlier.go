@@ -156,7 +156,6 @@ func (l *lbo) inheritOne(ctx context.Context, number int, e Earlier) error {
 	return nil
 }
 
-// successes are the points that have values.
 func (e Earlier) successes() (x [][]float64, y []float64) {
 	for i, v := range e.Values {
 		if !math.IsNaN(v) {
@@ -209,7 +208,6 @@ func (l *lbo) newKin(ctx context.Context, number int, e Earlier) (*kin, error) {
 	return k, nil
 }
 
-// portfolio returns at most n points.
 func portfolio(of []*kin, n int) []spaces.Point {
 	var out []spaces.Point
 	candidates := slices.Concat(mapped(of, func(k *kin) []spaces.Point { return k.best })...)
@@ -349,10 +347,8 @@ func kendall(a, b []float64) (tau, sd float64) {
 	return tau, math.Sqrt(2 * (2*n + 5) / (9 * n * (n - 1)))
 }
 
-// Value implements gp.Function.
 func (b *blend) Value(x []float64) float64 { return b.ValueGrad(x, nil) }
 
-// ValueGrad implements gp.Function.
 func (b *blend) ValueGrad(x, grad []float64) float64 {
 	sum, at, own := 0.0, make([]float64, len(x)), make([]float64, len(x))
 	clear(grad)

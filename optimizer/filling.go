@@ -75,7 +75,6 @@ func (g *grid) next(h *history, _ int, taken func([]float64) bool) (Proposal, er
 	return Proposal{}, ErrExhausted
 }
 
-// uniform proposes a uniform point that is not taken.
 func (h *history) uniform(rng *rand.Rand, taken func([]float64) bool, why string) (Proposal, error) {
 	p, err := (&domain{space: h.space}).fresh(rng, taken)
 	if err != nil {

@@ -149,7 +149,6 @@ func (l *lbo) newAsk(ctx context.Context, q Query) (*ask, error) {
 	return a, nil
 }
 
-// looking is an ask with its view.
 func (l *lbo) looking(ctx context.Context, q Query) (*ask, error) {
 	a, err := l.newAsk(ctx, q)
 	if err == nil {

@@ -145,7 +145,6 @@ func (m *limits) truly(o Observation) float64 {
 	return p
 }
 
-// hold reports whether a success holds every limit.
 func (m *limits) hold(i int) bool { return m == nil || m.over[i] == 0 }
 
 // rank returns the values of the successes in rows such that those which break a limit
@@ -165,7 +164,6 @@ func (m *limits) rank(values []float64, rows []int) []float64 {
 	return out
 }
 
-// chances are those of the constraints.
 func (m *limits) chances() []*chance {
 	if m == nil {
 		return nil

@@ -61,7 +61,6 @@ func (l *lbo) tellParts(o Observation) error {
 	return nil
 }
 
-// several proposes a point for several objectives.
 func (a *ask) several() (Proposal, error) {
 	f, err := a.lookAtAll()
 	if err != nil {

@@ -166,7 +166,6 @@ func (a *ask) neighbourhood(c int) *neighbourhood {
 	return n
 }
 
-// part returns the free coordinates of p.
 func (n *neighbourhood) part(p []float64) []float64 { return pick(p, n.free) }
 
 // lift returns the point with the free coordinates z and the others of p.

@@ -86,7 +86,6 @@ func (s *score) ahead(xs [][]float64) {
 	}
 }
 
-// batch writes the values at xs.
 func (s *score) batch(xs [][]float64, out []float64) {
 	same := func(points [][]float64) bool { return slices.EqualFunc(xs, points, slices.Equal) }
 	if s.known == nil {

@@ -17,7 +17,6 @@ func unitOf(y []float64) float64 {
 	return 1
 }
 
-// mapped returns what f makes of each element.
 func mapped[T, U any](v []T, f func(T) U) []U {
 	out := make([]U, len(v))
 	for i, x := range v {

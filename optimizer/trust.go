@@ -48,7 +48,6 @@ func newBasin(centre int) basin {
 	return basin{centre: centre, box: boxStart}
 }
 
-// patch is a box around a point.
 type patch struct{ centre, half []float64 }
 
 func (f patch) holds(p []float64) bool {
@@ -255,7 +254,6 @@ func (t *trust) finish(h *history, c int) {
 	t.basin = newBasin(h.bestWhere(func(i int) bool { return !t.inFinished(h.x[i]) }))
 }
 
-// inFinished reports whether p lies in a finished patch.
 func (t *trust) inFinished(p []float64) bool {
 	return slices.ContainsFunc(t.finished, func(f patch) bool { return f.holds(p) })
 }

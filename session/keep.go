@@ -44,7 +44,6 @@ func (k *keeper) spare(trials []int) {
 	}
 }
 
-// clear removes what is left of a trial.
 func (k *keeper) clear(d *leftover) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

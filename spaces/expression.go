@@ -64,7 +64,6 @@ type expression struct {
 	never   *RelationError // why it is never true, if that is known
 }
 
-// parameter is the expression of a parameter alone.
 func parameter(from token, p Param) expression {
 	e := expression{kind: number, from: from, of: &p}
 	e.eval = func(v Values) Value { x, _ := v.Get(p.Name); return x }

@@ -66,7 +66,6 @@ func parse(text string, params map[string]Param, condition bool) (r Relation, er
 	return Relation{Text: text, Params: p.used, Holds: holds, Never: whole.never, literals: p.literals}, nil
 }
 
-// advance goes on to the next token.
 func (p *parser) advance() {
 	p.end = p.tok.at + len(p.tok.text)
 	at := p.end + len(blanksRE.FindString(p.text[p.end:]))

@@ -31,7 +31,6 @@ func TrialBindings(l layout.Study, c *Config, t *Trial, attempt, slot int) *comm
 	}
 }
 
-// env is what the spec gives trials in a slot.
 func (c *Config) env(slot int) []string {
 	if slot < len(c.Run.Slots) {
 		return slices.Concat(c.Run.Env, c.Run.Slots[slot].Env)

@@ -109,7 +109,6 @@ func (s *State) reopens() bool {
 	return false
 }
 
-// excluded are the trials that a person has taken out.
 func (s *State) excluded() []*Trial { return s.those(func(t *Trial) bool { return t.Excluded }) }
 
 // outSince reports whether an excluded trial still counted when the study was closed.

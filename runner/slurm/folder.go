@@ -119,7 +119,6 @@ func (f folder) stat(name string) (door.Info, error) {
 	return in(f, func(d *door.Dir) (door.Info, error) { return d.Stat(name) })
 }
 
-// claimed reports whether a job has claimed the attempt.
 func (f folder) claimed() bool {
 	_, err := os.Lstat(f.attempt())
 	return err == nil

@@ -198,7 +198,6 @@ func (c *chain) logDensity(theta []float64) float64 {
 	return value
 }
 
-// logPosterior is the log posterior density of θ.
 func (c *chain) logPosterior(theta []float64) float64 {
 	d := c.w.d
 	for j, l := range theta[:d] {

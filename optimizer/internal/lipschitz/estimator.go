@@ -112,7 +112,6 @@ func (e *Estimator) Slope() float64 {
 	return most
 }
 
-// scaled returns x divided by scale.
 func scaled(x, scale []float64) []float64 {
 	z := slices.Clone(x)
 	for i := range scale {

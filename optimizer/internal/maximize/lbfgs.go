@@ -124,7 +124,6 @@ func (m *Maximizer) Maximize(ctx context.Context, f Func, start []float64) Resul
 	return Result{X: slices.Clone(m.at.x), F: fx, Iterations: iter, Evaluations: m.evals}
 }
 
-// spent reports whether no evaluation is left.
 func (m *Maximizer) spent() bool { return m.set.MaxEvaluations > 0 && m.evals >= m.set.MaxEvaluations }
 
 // eval evaluates f at x with its gradient in scaled coordinates.

@@ -34,7 +34,6 @@ func Maximin(n, dim, tries int, others [][]float64, rng *rand.Rand) [][]float64 
 	return best
 }
 
-// minDistance2 returns the smallest squared distance.
 func minDistance2(points, others [][]float64) float64 {
 	least := math.Inf(1)
 	for i, p := range points {

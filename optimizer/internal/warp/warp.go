@@ -246,7 +246,6 @@ func moments(v []float64) (mean, sd float64) {
 	return centre * scale, math.Sqrt(square/n) * scale
 }
 
-// medianMAD returns the median and the median absolute deviation from it.
 func medianMAD(v []float64) (median, mad float64) {
 	median = Median(v)
 	away := make([]float64, len(v))

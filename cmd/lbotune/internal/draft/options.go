@@ -189,7 +189,6 @@ func values(words []string) []string {
 
 const givenAgain = "given again further on, where it may count alone"
 
-// again reports whether an option is among words.
 func again(flag string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return w == flag || strings.HasPrefix(w, flag+"=") })
 }

@@ -40,7 +40,6 @@ func (a Answer) send(w http.ResponseWriter, code int) {
 	_ = deliver(w, append(text, '\n')) // the client may be gone
 }
 
-// obey has an order carried out.
 func (v *Server) obey(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	_ = out.SetReadDeadline(time.Now().Add(patience))

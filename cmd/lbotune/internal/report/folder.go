@@ -69,7 +69,6 @@ func (f *Folder) Run(ctx context.Context) error {
 	}
 }
 
-// tell shows what has been found.
 func (f *Folder) tell(found []Listed) {
 	running := slices.DeleteFunc(slices.Clone(found), func(s Listed) bool { return s.State != "running" })
 	parts := []part{{"head", "top", render("folder head", map[string]any{"Name": f.name, "Some": len(found) > 0, "Tiles": [][2]string{

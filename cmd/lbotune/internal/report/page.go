@@ -106,7 +106,6 @@ func HTML(w io.Writer, studies []*Study) error {
 	return pages.Execute(w, page)
 }
 
-// title is that of the page of some studies.
 func title(studies []*Study) string {
 	names := slices.Compact(lists.Map(studies, func(s *Study) string { return s.Name }))
 	return "lbotune: " + clean(strings.Join(names, ", "), 80)
@@ -148,7 +147,6 @@ func (s *Study) drawn(often, others bool) (out []part) {
 	return out
 }
 
-// panels are the parts that have the details of the trials.
 func (s *Study) panels() []part {
 	return lists.Map(s.shown, func(t *Trial) part {
 		if t.drawn == "" || !s.Live.On {

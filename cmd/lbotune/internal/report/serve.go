@@ -276,7 +276,6 @@ func (v *Server) answer(kind string, write func(io.Writer, *Study, *shown) error
 	}
 }
 
-// prometheus writes the study's figures in the text format of Prometheus.
 func prometheus(w io.Writer, s *Study, _ *shown) error {
 	var best map[string]float64
 	if s.Best > 0 {

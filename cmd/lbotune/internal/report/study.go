@@ -366,5 +366,4 @@ func (s *Study) valued() []*Trial {
 	return slices.DeleteFunc(slices.Clone(s.Trials), func(t *Trial) bool { return t.Value == nil || !t.Teaches() })
 }
 
-// values are those of all trials that have one.
 func (s *Study) values() []float64 { return lists.Map(s.valued(), (*Trial).y) }

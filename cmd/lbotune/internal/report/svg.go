@@ -280,7 +280,6 @@ func (c *chart) path(class string, places [][2]float64, values ...float64) {
 	c.canvas.path(class, lists.Map(places, func(p [2]float64) [2]float64 { return [2]float64{c.px(p[0]), c.py(p[1])} }), values...)
 }
 
-// svg is a canvas of that language.
 type svg struct{ strings.Builder }
 
 func (b *svg) line(class string, x1, y1, x2, y2 float64) {
