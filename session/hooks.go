@@ -152,14 +152,12 @@ func (h *hooks) call(event, command string, log *os.File, a aftermath) error {
 	case ctx.Err() != nil:
 		err = fmt.Errorf("killed after %v", a.config.Timeout)
 	}
-	for ended := time.Now(); cmd.Process != nil && remain(cmd.Process.Pid); time.Sleep(requestLook / 10) {
-		past := time.Since(ended)
-		if past > 2*cmd.WaitDelay {
-			break
-		}
-		if past > cmd.WaitDelay && cmd.Cancel() == nil && err == nil {
+	const looks = 40 // in a second: they are counted, as this process may stand still meanwhile
+	for n := 0; n < 2*looks && cmd.Process != nil && remain(cmd.Process.Pid); n++ {
+		if n >= looks && cmd.Cancel() == nil && err == nil {
 			err = errors.New("it left processes in the background, which were ended: let it wait for them")
 		}
+		time.Sleep(requestLook / 10)
 	}
 	return err
 }
