@@ -136,7 +136,8 @@ func TestScribbledCgroup(t *testing.T) {
 	if parent == "" {
 		t.Skip("needs the right to make control groups of version 2")
 	}
-	mine, other := filepath.Join(parent, "lbotune-1-"+cgroupSuffix("mine/1")), filepath.Join(parent, "lbotune-1-"+cgroupSuffix("other"))
+	name := filepath.Join(parent, cgroupPrefix(os.Getpid())) // no other test process has it, and whoever comes later removes it
+	mine, other := name+cgroupSuffix("mine/1"), name+cgroupSuffix("other")
 	for _, dir := range []string{mine, other} {
 		if err := unix.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -148,7 +149,7 @@ func TestScribbledCgroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, dir := range map[string]string{"mine": mine, "another attempt's": other, "above": parent, "no group": outside, "none": "", "root": "/",
-		"by way of another": strings.Replace(mine, "lbotune-1", "x/../lbotune-1", 1)} {
+		"by way of another": strings.Replace(mine, "lbotune-", "x/../lbotune-", 1)} {
 		t.Run(name, func(t *testing.T) {
 			want := cgroup("")
 			if name == "mine" {

@@ -115,7 +115,7 @@ func TestContract(t *testing.T) {
 }
 
 // patience is how long a test waits for what must happen. Nothing depends on its length.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // traits are what launchers may differ in.
 type traits struct {

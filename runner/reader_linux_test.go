@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math"
 	"os"
@@ -18,8 +19,10 @@ import (
 
 // Who merely reads an attempt's record, as tail or a backup does, is not ended with it.
 func TestReadersOfTheRecordLive(t *testing.T) {
-	job := runner.Job{Dir: filepath.Join(t.TempDir(), "a1"), ID: "test", Cwd: t.TempDir(), Shell: "echo ready; exec sleep 100", Timeout: time.Second, Grace: time.Second}
-	done := launched(t, t.Context(), job)
+	job := runner.Job{Dir: filepath.Join(t.TempDir(), "a1"), ID: "test", Cwd: t.TempDir(), Shell: "echo ready; exec sleep 100", Grace: time.Second}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := launched(t, ctx, job)
 	record, err := os.Open(filepath.Join(job.Dir, "attempt.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +34,8 @@ func TestReadersOfTheRecordLive(t *testing.T) {
 	if err := reader.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if o := <-done; o.err != nil || !o.exit.TimedOut || len(o.exit.Leftovers) > 0 {
+	cancel()
+	if o := <-done; o.err != nil || !o.exit.Cancelled || len(o.exit.Leftovers) > 0 {
 		t.Errorf("%+v, %v", o.exit, o.err)
 	}
 	if err := reader.Process.Kill(); err != nil {

@@ -320,7 +320,7 @@ func TestStoppingSparesThoseBeingStarted(t *testing.T) {
 func TestCancelledAtItsStart(t *testing.T) {
 	for range effort.Of(10, 40, 40) {
 		job := newJob(t)
-		job.Shell, job.Grace = "exec sleep 60", 3*time.Second
+		job.Shell = "exec sleep 1000"
 		ctx, cancel := context.WithCancel(t.Context())
 		job.Started = func(int) { cancel() }
 		exit, err := new(runner.Local).Launch(ctx, job)

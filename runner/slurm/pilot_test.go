@@ -459,6 +459,7 @@ func TestWithdrawnBeforeTheClaim(t *testing.T) {
 	text = []byte(strings.Replace(string(text), `"cwd":`, `"files":[{"name":"large","content":"`+strings.Repeat("x", 16<<20)+`"}],"cwd":`, 1))
 	dir := f.job(1, "").Dir
 	withdraw := func() bool {
+		_ = os.Remove(filepath.Join(f.dir, "diary"))
 		if err := errors.Join(os.RemoveAll(folder), os.RemoveAll(dir), os.Mkdir(folder, 0o700), os.WriteFile(intent, text, 0o600)); err != nil {
 			t.Fatal(err)
 		}
@@ -481,13 +482,10 @@ func TestWithdrawnBeforeTheClaim(t *testing.T) {
 			return false
 		}
 	}
-	for tries := 1; !withdraw(); tries++ {
+	for tries := 1; !withdraw() || f.diary() == ""; tries++ { // it may be ended before its command has begun
 		if tries == 5 {
-			t.Fatal("the attempt goes on, and nobody waits for it")
+			t.Fatalf("the attempt goes on, and nobody waits for it, or it was not begun: %q", f.diary())
 		}
-	}
-	if f.diary() == "" {
-		t.Error("the attempt was not begun: the test does not show what it means to")
 	}
 	if exists(dir) {
 		t.Errorf("%s is left, and the attempt could not be launched again", dir)

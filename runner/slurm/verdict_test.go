@@ -6,12 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/lbotune/lbotune/internal/testing/slurmtest"
 	"github.com/lbotune/lbotune/internal/testing/tempdir"
@@ -233,15 +230,9 @@ func TestDeleted(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	pid := strings.TrimSpace(string(text))
-	number, err := strconv.Atoi(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if unix.Kill(number, 0) == nil {
-		state, _ := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
-		if !strings.HasPrefix(string(state), "Z") { // which waits to be reaped, in some containers for ever
-			t.Errorf("process %s is alive: %q", pid, state)
-		}
+	state, _ := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
+	if len(state) > 0 && !strings.HasPrefix(string(state), "Z") { // which waits to be reaped, in some containers for ever
+		t.Errorf("process %s is alive: %q", pid, state)
 	}
 }
 

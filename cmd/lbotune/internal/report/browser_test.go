@@ -64,7 +64,7 @@ func startChromium(t *testing.T) {
 		t.Fatal(err)
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.Env("TMPDIR="+dir),
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1100, 900), chromedp.UserDataDir(dir))
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1100, 900), chromedp.UserDataDir(dir), chromedp.WSURLReadTimeout(2*time.Minute))
 	ctx, end := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, endFirst := chromedp.NewContext(ctx)
 	chromium.end = []func(){func() { _ = os.RemoveAll(dir) }, end, endFirst} // it leaves files
