@@ -207,8 +207,8 @@ func closing(ctx context.Context, st *study.State, l layout.Study) string {
 		if average := float64(st.SlotTime) / float64(st.Elapsed); math.Abs(average-float64(slots)) >= 0.05 {
 			text = fmt.Sprintf("%.1f trials at a time on average", average)
 		}
-		s.add("time:", "%s with %s, %s %% of it in trials and the rest waiting and proposing",
-			took(st.Elapsed), text, report.Percent(min(float64(busy)/float64(st.SlotTime), 1)))
+		s.add("time:", "%s with %s, %.0f %% of it in trials and the rest waiting and proposing",
+			took(st.Elapsed), text, 100*min(float64(busy)/float64(st.SlotTime), 1))
 	}
 	text, remarks := matters(ctx, st)
 	s.when(text != "", "matters:", "%s", text)
