@@ -141,8 +141,8 @@ func (l program) Where(dir string) (job string, alive bool) {
 	return strings.TrimSpace(string(text)), time.Since(f.beat()) < 6*in.Beat
 }
 
-// Kept implements kinds.Keeper.
-func (l program) Kept(dir, name string) (content []byte, kept bool) {
+// Kept implements kinds.Keeper, which a session asks of every launcher that it is given.
+func (l *Launcher) Kept(dir, name string) (content []byte, kept bool) {
 	in := new(intent)
 	there, err := folderOf(dir).readJSON(intentName, in)
 	for _, f := range in.Job.Files {

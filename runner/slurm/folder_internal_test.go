@@ -15,12 +15,18 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/kinds"
 	"github.com/lbotune/lbotune/runner"
 )
 
-// What an attempt that waits is to hold is known from its folder, without a directory of its own.
+// What an attempt that waits is to hold is known from its folder, without a directory of its own, also to a session
+// that a program has given a Launcher as it is.
 func TestKept(t *testing.T) {
-	l, dir := program{&Launcher{}}, filepath.Join(t.TempDir(), "a1")
+	dir := filepath.Join(t.TempDir(), "a1")
+	l, is := runner.Launcher(&Launcher{}).(kinds.Keeper)
+	if !is {
+		t.Fatal("a session does not know in which slot an attempt waits")
+	}
 	f := folderOf(dir)
 	if _, kept := l.Kept(dir, "slot"); kept {
 		t.Error("an attempt is kept that nobody has launched")
