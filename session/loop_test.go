@@ -302,6 +302,38 @@ func TestSafetyStopsTheNextRun(t *testing.T) {
 	}
 }
 
+// What a person has enqueued is repeated all the same, and by its first run the study ends.
+func TestSafetyRepeatsWhatWasEnqueued(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		cfg.Params[0].Default, cfg.Params[1].Default = spaces.Float(0.3), spaces.Int(5)
+		cfg.Run.Repeats, cfg.Safety = 3, &study.Safety{Metric: "loss", At: 7.5, Constant: 1}
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			if strings.HasSuffix(job.ID, "/2/1") {
+				return ending{stdout: "loss=0\n"}
+			}
+			return ending{stdout: "loss=5\n"}
+		}}
+		s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: f, Optimizer: optimizer.New})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		near := spaces.Values{{Name: "x", Value: spaces.Float(0.31)}, {Name: "n", Value: spaces.Int(5)}}
+		if err := s.Do(study.Request{Action: study.ActionEnqueue, Values: near}); err != nil {
+			t.Fatal(err)
+		}
+		err = s.Run(t.Context(), nil)
+		var unsafe *session.UnsafeError
+		if !errors.As(err, &unsafe) || !strings.Contains(err.Error(), "loss is 5 in trial 1 and 0 in trial 2") {
+			t.Error(err)
+		}
+		if want := []string{"1/1", "1/2", "1/3", "2/1", "2/2", "2/3"}; !slices.Equal(f.launched, want) {
+			t.Errorf("launched %v; want %v", f.launched, want)
+		}
+	})
+}
+
 // A trial that was interrupted is not run again if the limit was changed and nothing shows
 // that it would hold it.
 func TestInterruptedTrialIsUnsafeByNow(t *testing.T) {
