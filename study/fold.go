@@ -190,9 +190,8 @@ func (s *State) configChanged(e ConfigChanged) error {
 		s.provenance = e.Config.provenance()
 	}
 	if !sameJSON(e.Config.Safety, s.Config.Safety) {
-		s.before = len(s.Trials)
 		for _, t := range s.Trials {
-			t.waived = len(t.Confirms)
+			t.waived, t.before = len(t.Confirms), t.Done() || len(t.Repeats) > 0 || t.Cut != nil || t.underWay()
 		}
 	}
 	as := e.Config

@@ -123,7 +123,7 @@ func (s *State) watchSafety(t *Trial) {
 			o.breach, o.broke = t.Number, v
 		}
 	}
-	if t.Number > s.before && t.Origin != optimizer.OriginGiven {
+	if !t.before && t.Origin != optimizer.OriginGiven {
 		if t.Cut != nil { // stopped at a reading, in whichever attempt
 			breach(t.Cut.Reading.Value, t.Cut.Metric == c.Metric)
 		}

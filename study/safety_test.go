@@ -200,6 +200,35 @@ func TestSafetyOfEveryRun(t *testing.T) {
 	}
 }
 
+// What was interrupted before the limit was changed is run again under the new one, and may break that. What was left
+// running is judged by neither.
+func TestSafetyOfAnInterruptedTrial(t *testing.T) {
+	for name, c := range map[string]struct {
+		ended bool
+		want  string
+	}{
+		"interrupted": {true, "trial 1 broke the safety limit: loss = 9, above 5"},
+		"left":        {false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, attempt := safely(t, nil), 1
+			apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Origin: optimizer.OriginDefault, Values: values(0, 3)})
+			apply(t, st, study.Started{Trial: 1, Attempt: 1})
+			if c.ended {
+				apply(t, st, study.Ended{Trial: 1, Attempt: 1, Failure: &study.Failure{Kind: study.FailInterrupted}})
+				attempt = 2
+			}
+			cfg, safety := st.Config, *st.Config.Safety
+			safety.Constant, cfg.Safety = 99, &safety
+			apply(t, st, study.ConfigChanged{Fingerprint: "f", Config: cfg})
+			apply(t, st, study.Ended{Trial: 1, Attempt: attempt, Metrics: study.Metrics{"loss": 9}})
+			if got := st.Unsafe(); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+				t.Errorf("got %q; want %q", got, c.want)
+			}
+		})
+	}
+}
+
 // Where trials far from each other differ by too much, too, chance is no explanation.
 func TestSafetyDisprovedByMoreThanChance(t *testing.T) {
 	st := safely(t, nil)

@@ -59,8 +59,7 @@ type State struct {
 	rivals     rivals        // the trials that joins compares with
 	gained     *float64      // what gain says, nil if a trial has finished since
 	shown      shown         // what the trials say of the safety limit
-	before     int           // the trials up to this one were proposed under another safety limit
-	elsewhere  int           // the same in other ranges, by another optimizer, or of other values
+	elsewhere  int           // the trials up to this one were proposed in other ranges, by another optimizer, or of other values
 	without    []*Trial      // that did not count when the study was closed
 	closedAt   int           // trials that were finished then
 	said       string        // why it was

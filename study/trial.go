@@ -65,6 +65,7 @@ type Trial struct {
 	Finished time.Time     `json:"finished,omitzero"`
 	Excluded bool          `json:"excluded,omitempty"`
 	waived   int           // the confirms that were judged by another safety limit
+	before   bool          // its first run had begun under another safety limit, and was not interrupted
 	former   bool          // excluded, and what gives values has changed since
 	taken    int32         // the trials that there were when it was excluded
 	// Outside says that the values lie outside the space as it is now.
@@ -85,9 +86,11 @@ func (t *Trial) NextAttempt() int { return int(t.last) + 1 }
 
 // Confirming reports whether an attempt that confirms the finished trial has started and
 // has not ended.
-func (t *Trial) Confirming() bool {
+func (t *Trial) Confirming() bool { return t.Done() && t.underWay() }
+
+func (t *Trial) underWay() bool {
 	n := len(t.Attempts)
-	return t.Done() && n > 0 && t.Attempts[n-1].Number == t.NextAttempt()
+	return n > 0 && t.Attempts[n-1].Number == t.NextAttempt()
 }
 
 // runs is how many of the trial's runs have counted: each has a seed of its own.
