@@ -359,8 +359,15 @@ func TestMissingValues(t *testing.T) {
 		{name("acc"), "epoch,loss,acc\n1,3,0.5\nsaved 2,2.5\n", 0.5},
 		{name("acc"), "epoch,loss,acc\n1,2\n", none}, // no table yet
 		{name("loss"), "epoch,loss,acc\n1,3,0.5\n2,2.5\n", 2.5},
+		{name("acc"), "epoch,loss,acc\n1,3,0.5\n\nclass,count\n0,7\n1,8\n", 0.5}, // of another table
+		{name("acc"), "| epoch | loss | acc |\n|---|---|---|\n| 1 | 3 | 0.5 |\n\n| size | time |\n|---|---|\n| 2 | 7 |\n", 0.5},
+		{name("acc"), "epoch\tloss\tacc\n1\t3\t0.5\nfinal scores:\n0.7\t0.8\n", 0.5},
+		{name("acc"), "epoch,loss,acc\n1,3,0.5\n\n2,7\n", 0.5},
+		{name("acc"), "epoch,loss,acc\n0,3,0.5\nepochs run: 1\n", 0.5},
+		{name("acc"), "INFO: epoch,loss,acc\nINFO: 1,3,0.5\nINFO: 2,2.5\n", none},
 		{least, "epoch,loss\n1,3\n2,4\n3\n", 3},
 		{parser.Rule{Regex: `(\d+)`}, "\x005\x00\r\x00\n", 5},
+		{parser.Rule{Regex: `loss=([\d.]+)`}, "loss=0.5\x00acc=0.9\x00\n", 0.5},
 		{name("val loss"), "epoch,set,loss\n1,val,3\n1,2\n", 3},
 		{loss, "loss: 3\n  loss = criterion(input=x, target=y)\n", 3},
 		{loss, "loss: 3\nModel(loss=CrossEntropyLoss(reduction='mean'), lr=0.1)\n", 3},

@@ -93,11 +93,11 @@ func (m *regexMatcher) read(l line, start, end int) occurrence {
 	return o
 }
 
-// isWide reports whether zero bytes stand between the captured token and what is around it, as in UTF-16.
+// isWide reports whether zero bytes stand between a single digit and what is around it, as in UTF-16.
 func isWide(text []byte, start, end int) bool {
 	before, behind := bytes.TrimRight(text[:start], "\x00"), bytes.TrimLeft(text[end:], "\x00")
 	n, m := len(before), len(behind)
-	return 0 < n && n < start && !isBlank(before[n-1]) || 0 < m && m < len(text)-end && !isBlank(behind[0])
+	return end-start == 1 && (0 < n && n < start && !isBlank(before[n-1]) || 0 < m && m < len(text)-end && !isBlank(behind[0]))
 }
 
 // goesOn reports where the number ends of which the captured token is only the beginning, 0 if it is all of it:

@@ -140,7 +140,7 @@ type header struct {
 	columns []cell
 	line    int     // the line that was looked at last, counted by the matcher
 	row     *row    // that line, nil if it does not fit
-	rows    bool    // there were some
+	last    int     // where the last row stands, counted by LF
 	first   float64 // the first cell of the last row; nan if it was no number
 	doubt   bool    // the last row was followed by what may be another header
 	sure    bool    // and by what is one, with the name of a column
@@ -209,12 +209,13 @@ func (h *header) take(l line, line int) *row {
 	if h.line == line {
 		return h.row
 	}
+	under := h.row != nil && l.number <= h.last+1
 	h.line, h.row = line, nil
 	if len(text) > maxRow || isRule(text) {
 		return nil
 	}
 	r := h.read(text)
-	if r == nil && h.rows && !l.open && !l.cut {
+	if r == nil && under && !l.open && !l.cut {
 		r = h.readShort(text)
 	}
 	if r == nil {
@@ -229,14 +230,18 @@ func (h *header) take(l line, line int) *row {
 	h.over = h.over || h.sure || h.doubt && !(first >= h.first) // also where either is no number
 	h.doubt, h.first = false, first
 	if !h.over {
-		h.row, h.rows = r, true
+		h.row, h.last = r, l.number
 	}
 	return h.row
 }
 
-// readShort reads a row that lacks its last cells. A number alone is one only if it counts on.
+// readShort reads a row, right under another, that lacks its last cells. A number alone is one only if it
+// counts on, and one behind words, as in "best epoch: 3", only if some stand before the header too.
 func (h *header) readShort(text []byte) *row {
 	r := &row{cells: split(text, h.layout)}
+	if bytes.Contains(text[:r.cells[0].at], []byte(": ")) && h.columns[0].at < 2 {
+		return nil
+	}
 	if size := len(r.cells); h.layout == wide || h.layout == narrow || size >= len(h.columns) || size == 1 && r.cells[0].step().value != h.first+1 ||
 		slices.ContainsFunc(r.cells, func(c cell) bool { return !isNumber(c.text) }) {
 		return nil
