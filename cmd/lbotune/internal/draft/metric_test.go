@@ -50,6 +50,13 @@ func TestDraftTakesTheMetric(t *testing.T) {
 		"Minute min":                    "Failed Requests Per Minute: 3.2\n",
 		"req/s max":                     "errors/s: 3.2 req/s: 812\n",
 		"reads/s max":                   "ended without errors: reads/s 812\n",
+		"throughput max":                "fault-tolerant throughput: 812\n",
+		"Speed max":                     "error-free Speed: 12\n",
+		"speedup max":                   "drop-in speedup: 1.7\n",
+		"ratio max":                     "hit/miss ratio: 12.5\n",
+		"Req/s max":                     "(0 errors) Req/s: 812\n",
+		"throughput_no_errors max":      "throughput_no_errors: 93.1\n",
+		"ops/s max":                     "tests without errors ops/s 812\n",
 		"results.missed/s min":          `{"results": {"missed/s": 98.1}}` + "\n",
 	} {
 		t.Run(want, func(t *testing.T) {
