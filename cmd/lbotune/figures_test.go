@@ -349,7 +349,7 @@ func figuresOf(t *testing.T, st *study.State) (map[string]figure, bool) {
 	}
 	at("holds").find("run", out.String(), `held with a probability of \D?(\d+) %`)
 	if summary.Holds != nil {
-		at("holds")["JSON"] = strings.Trim(report.Percent(*summary.Holds), "<>")
+		at("holds")["JSON"] = strings.Trim(report.Percent(min(max(*summary.Holds, 1e-9), 1-1e-9)), "<>")
 	}
 	return figures, tight
 }

@@ -91,7 +91,8 @@ func (f Figures) HoldsText() string {
 	if f.Holds == nil {
 		return ""
 	}
-	return fmt.Sprintf("held with a probability of %s %% without their noise", Percent(*f.Holds))
+	const tiny = 1e-9 // a probability may be rounded to 0 or 1, and is neither sure
+	return fmt.Sprintf("held with a probability of %s %% without their noise", Percent(min(max(*f.Holds, tiny), 1-tiny)))
 }
 
 // Prefer takes another trial for the best: of several objectives there is no one best.

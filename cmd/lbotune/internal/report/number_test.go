@@ -188,7 +188,7 @@ func TestShareThatIsNearlyAll(t *testing.T) {
 			t.Errorf("%v: %q; want %q", c.v, got, c.want)
 		}
 	}
-	for holds, want := range map[float64]string{0.9999: ">99 %", 0.001: "<1 %", 0.7: "70 %"} {
+	for holds, want := range map[float64]string{1: ">99 %", 0.9999: ">99 %", 0.001: "<1 %", 0: "<1 %", 0.7: "70 %"} {
 		if got := (Figures{Holds: &holds}).HoldsText(); !strings.Contains(got, "a probability of "+want) {
 			t.Errorf("%v: %q; want %q", holds, got, want)
 		}
