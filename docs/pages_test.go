@@ -158,6 +158,7 @@ func runBlock(t *testing.T, dir string, b block) string {
 
 var (
 	number  = regexp.MustCompile(`[-+]?\d[\d.]*(?:e[-+]?\d+)?`)
+	nearly  = regexp.MustCompile(`[<>](1|99)\b`) // in per cent
 	moments = regexp.MustCompile(`#(?:ms|[smh]\b)(?:#[smh]\b)?`)
 	blanks  = regexp.MustCompile(`[ \t]+`)
 	paths   = regexp.MustCompile(`(?:/[\w.@+-]+)+/`)
@@ -167,7 +168,7 @@ var (
 // directories, widths, and which trial is the best.
 func shape(line string) string {
 	line = paths.ReplaceAllString(line, "/")
-	line = number.ReplaceAllString(line, "#")
+	line = number.ReplaceAllString(nearly.ReplaceAllString(line, "$1"), "#")
 	line = moments.ReplaceAllString(line, "TIME")
 	line = regexp.MustCompile(`^( *#/#.* )(?:best|cut) `).ReplaceAllString(line, "$1")
 	return strings.TrimSpace(blanks.ReplaceAllString(line, " "))
@@ -202,6 +203,7 @@ func TestShape(t *testing.T) {
 	same := [][2]string{
 		{" 3/40   0.512 best  1.2s  lr=1e-05 n=3", "12/40  34  812ms  lr=0.25 n=15"},
 		{"output:  /tmp/a/spec.study/trials/000003/a1/stdout", "output:  /home/me/spec.study/trials/000014/a1/stdout"},
+		{"matters: lr (86 %, 9 to >99)", "matters: lr (62 %, <1 to 89)"},
 		{"time 6.9s in 1 session, last record 2026-01-02 10:00:00", "time  1m02s in 1 session, last record 2025-11-21 16:12:13"},
 	}
 	for _, pair := range same {
