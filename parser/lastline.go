@@ -13,6 +13,9 @@ func lastNumber(l line, found []occurrence) []occurrence {
 		return found
 	}
 	last := occurrence{kind: absent, end: len(l.text)}
+	if 3*bytes.Count(l.text, []byte{0}) > len(l.text) { // in UTF-16
+		return append(found, last)
+	}
 	for i := 0; i < len(l.text); {
 		n := number{}
 		if numberStarts(l.text, i) {

@@ -347,7 +347,8 @@ func TestMissingValues(t *testing.T) {
 		{loss, "loss: 3\n=== Validation loss ===\n", 3},
 		{loss, "loss: 3\n== epoch 2 == loss=\n", none},
 		{loss, "loss: 3\n== loss =\n", none},
-		{loss, "epoch,loss\n1,3\n2\n", none},
+		{loss, "epoch,loss\n1,3\n2\n", 3},
+		{name("acc"), "epoch,loss,acc\n1,3,0.5\n50,2\n3,45\n", 0.5},
 		{loss, "epoch,loss\n1,3\n2", 3},
 		{loss, "epoch,loss\n1,3\n10000\n", 3},
 		{loss, "epoch,loss\n1,3\n2\n3,2\n", 2},
@@ -410,7 +411,7 @@ func TestMissingValues(t *testing.T) {
 func TestWideCharacters(t *testing.T) {
 	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 		var text []byte
-		for _, u := range utf16.Encode([]rune("\ufeffepoch 1 loss=0.25\r\nepoch 2 loss=12.75\r\n")) {
+		for _, u := range utf16.Encode([]rune("\ufeffepoch 1 loss=0.25\r\nepoch 2 loss=-12.75\r\n")) {
 			text = order.AppendUint16(text, u)
 		}
 		for _, rule := range []parser.Rule{{Metric: "loss"}, {LastNumber: true}, {Regex: `([\d.]+)`}, {Regex: `=\D*([-+.\w]+)`}, {Regex: `=\D*([-+.\w]+)`, Pick: "first"}, {Regex: `(.)\D*$`}} {

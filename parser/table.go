@@ -235,14 +235,14 @@ func (h *header) take(l line, line int) *row {
 	return h.row
 }
 
-// readShort reads a row, right under another, that lacks its last cells. A number alone is one only if it
-// counts on, and one behind words, as in "best epoch: 3", only if some stand before the header too.
+// readShort reads a row, right under another, that lacks its last cells. What does not count on, as a matrix
+// under the table, is no row of it, nor is a number alone.
 func (h *header) readShort(text []byte) *row {
 	r := &row{cells: split(text, h.layout)}
-	if bytes.Contains(text[:r.cells[0].at], []byte(": ")) && h.columns[0].at < 2 {
+	if bytes.Contains(text[:r.cells[0].at], []byte(": ")) && h.columns[0].at < 2 { // "best epoch: 3"
 		return nil
 	}
-	if size := len(r.cells); h.layout == wide || h.layout == narrow || size >= len(h.columns) || size == 1 && r.cells[0].step().value != h.first+1 ||
+	if size := len(r.cells); h.layout == wide || h.layout == narrow || size < 2 || size >= len(h.columns) || r.cells[0].step().value != h.first+1 ||
 		slices.ContainsFunc(r.cells, func(c cell) bool { return !isNumber(c.text) }) {
 		return nil
 	}
