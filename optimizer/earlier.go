@@ -347,8 +347,10 @@ func kendall(a, b []float64) (tau, sd float64) {
 	return tau, math.Sqrt(2 * (2*n + 5) / (9 * n * (n - 1)))
 }
 
+// Value implements gp.Function.
 func (b *blend) Value(x []float64) float64 { return b.ValueGrad(x, nil) }
 
+// ValueGrad implements gp.Function.
 func (b *blend) ValueGrad(x, grad []float64) float64 {
 	sum, at, own := 0.0, make([]float64, len(x)), make([]float64, len(x))
 	clear(grad)

@@ -75,6 +75,7 @@ const (
 	bandAbove = 3.5
 )
 
+// Explain implements Explainer.
 func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Explanation, error) {
 	if _, err := l.distrust(ctx); err != nil {
 		return Explanation{}, err

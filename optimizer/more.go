@@ -44,6 +44,7 @@ type pool struct {
 	target float64
 }
 
+// More implements Batcher.
 func (l *lbo) More(ctx context.Context, trial int) (Proposal, error) {
 	if l.pool == nil {
 		return Proposal{}, ErrNoMore

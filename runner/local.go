@@ -47,6 +47,7 @@ const (
 	spawnPauseMax = time.Second / 2
 )
 
+// Launch implements Launcher.
 func (l *Local) Launch(ctx context.Context, job Job) (Exit, error) {
 	if err := job.Validate(); err != nil {
 		return Exit{}, fmt.Errorf("attempt %s: %w", job.ID, err)

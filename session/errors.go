@@ -85,6 +85,7 @@ type LayoutError struct{ error }
 // attempt is left as it is, for the next session to read.
 type ReadError struct{ error }
 
+// Unwrap returns the system's answer.
 func (e *ReadError) Unwrap() error { return e.error }
 
 // UnsavedError says that the journal could not be written. What it was asked to
@@ -106,6 +107,7 @@ func (e *UnsavedError) Error() string {
 	}
 }
 
+// Unwrap returns the journal's error.
 func (e *UnsavedError) Unwrap() error { return e.Err }
 
 // unsaved keeps the results that a failed commit would have recorded.

@@ -136,6 +136,7 @@ type filler struct {
 	box *readingBox
 }
 
+// Write implements io.Writer.
 func (f filler) Write(p []byte) (int, error) {
 	if f.box == nil {
 		return f.Scanner.Write(p)

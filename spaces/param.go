@@ -14,6 +14,7 @@ import (
 // Kind says what values a parameter takes.
 type Kind string
 
+// The kinds of parameters.
 const (
 	KindFloat   Kind = "float"
 	KindInt     Kind = "int"

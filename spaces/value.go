@@ -102,6 +102,7 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return []byte(v.Text()), nil
 }
 
+// UnmarshalJSON reads what MarshalJSON writes.
 func (v *Value) UnmarshalJSON(b []byte) error {
 	s := string(bytes.TrimSpace(b))
 	switch {

@@ -241,8 +241,10 @@ func (d *Duration) UnmarshalText(b []byte) error {
 // MarshalText writes the duration in time.Duration's notation.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
+// String is time.Duration's notation.
 func (d Duration) String() string { return time.Duration(d).String() }
 
+// What a Config is made of.
 type (
 	// Command is the command line of a trial, with placeholders: either Shell, a text for
 	// /bin/sh -c, or Argv, a list of words.

@@ -243,6 +243,7 @@ type Gain struct {
 // Ending is why a study ended.
 type Ending string
 
+// The endings of a study.
 const (
 	EndTrials    Ending = "trials"    // all trials of the budget are finished
 	endTime      Ending = "time"      // the time is spent

@@ -16,6 +16,7 @@ import (
 // Direction says whether a smaller or a larger value of the objective is better.
 type Direction string
 
+// The directions of an objective.
 const (
 	Minimize Direction = "minimize"
 	Maximize Direction = "maximize"
@@ -131,6 +132,7 @@ func (m Metrics) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
+// UnmarshalJSON reads what MarshalJSON writes.
 func (m *Metrics) UnmarshalJSON(text []byte) error {
 	var in map[string]journal.Float
 	if err := json.Unmarshal(text, &in); err != nil || in == nil {
@@ -231,6 +233,7 @@ func (r Reading) MarshalJSON() ([]byte, error) {
 	return json.Marshal(lists.Map(all, func(v float64) journal.Float { return journal.Float(v) }))
 }
 
+// UnmarshalJSON reads what MarshalJSON writes.
 func (r *Reading) UnmarshalJSON(b []byte) error {
 	var all []journal.Float
 	if err := json.Unmarshal(b, &all); err != nil {

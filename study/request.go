@@ -12,6 +12,7 @@ import (
 // Action is what a request asks for.
 type Action string
 
+// The actions.
 const (
 	ActionEnqueue Action = "enqueue" // Values, see State.Complete, before the optimizer's next proposals
 	ActionExclude Action = "exclude" // the result of Trial

@@ -159,6 +159,7 @@ func (t *Trial) attempt(number, slot int) *Attempt {
 // same kind and code are alike.
 type FailureKind string
 
+// The kinds of failure.
 const (
 	FailExit        FailureKind = "exit"        // an exit code that is not ok
 	FailSignal      FailureKind = "signal"      // ended by a signal

@@ -73,6 +73,7 @@ func (s *sharer) share(cfg *study.Config) (_ session.Sharer, err error) {
 // waitSaid is for how long nothing is said of having to wait, and how often it is.
 const waitSilent, waitSaid = time.Second, 10 * time.Minute
 
+// Take implements session.Sharer.
 func (s *sharer) Take(ctx context.Context, vacant func() []int) (int, []*os.File, error) {
 	began := time.Now()
 	return s.folder.Take(ctx, s.needs, vacant, func(ahead int) {

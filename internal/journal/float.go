@@ -12,6 +12,7 @@ import (
 // to the same bits, -0 included, and as "NaN", "Infinity" or "-Infinity" where JSON has no number.
 type Float float64
 
+// MarshalJSON implements json.Marshaler.
 func (f Float) MarshalJSON() ([]byte, error) {
 	switch v := float64(f); {
 	case math.IsNaN(v):

@@ -20,6 +20,7 @@ import (
 	"github.com/lbotune/lbotune/runner"
 )
 
+// Files of a folder.
 const (
 	intentName    = "intent.json"     // launcher: what is to run and its jobs' name, written before sbatch is called
 	scriptName    = "job.sh"          // launcher: what sbatch is given
@@ -240,6 +241,7 @@ func texts[T, F ~string](from []F) []T {
 // text is a string that JSON keeps byte for byte; if it is not UTF-8, as {"bytes": BASE64}.
 type text string
 
+// MarshalJSON implements json.Marshaler.
 func (t text) MarshalJSON() ([]byte, error) {
 	if utf8.ValidString(string(t)) {
 		return json.Marshal(string(t))
@@ -247,6 +249,7 @@ func (t text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string][]byte{"bytes": []byte(t)})
 }
 
+// UnmarshalJSON implements json.Unmarshaler.
 func (t *text) UnmarshalJSON(b []byte) error {
 	if bytes.HasPrefix(b, []byte("{")) {
 		var raw map[string][]byte

@@ -63,6 +63,7 @@ func jobName(id string) string {
 	return fmt.Sprintf("lbotune-%s-%x", oddRE.ReplaceAllString(id, "-"), nonce)
 }
 
+// Launch implements runner.Launcher.
 func (l *Launcher) Launch(ctx context.Context, job runner.Job) (exit runner.Exit, err error) {
 	defer about(job, &exit, &err)
 	if err := cmp.Or(job.Validate(), context.Cause(ctx), absolute(&job)); err != nil {

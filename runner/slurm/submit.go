@@ -127,6 +127,7 @@ type relay struct {
 	command []string
 }
 
+// Detach implements kinds.Detacher.
 func (l program) Detach(command []string) kinds.Relay { return relay{l.Launcher, command} }
 
 // Names of a relay's files.
@@ -135,6 +136,7 @@ const (
 	relayOutput = "detached.log"
 )
 
+// Output is the file to which the jobs' output is appended.
 func (r relay) Output() string { return filepath.Join(r.Dir, relayOutput) }
 
 // name is the same by whatever path the study is named.
@@ -146,6 +148,7 @@ func (r relay) name() string {
 	return fmt.Sprintf("lbotune-study-%x", sha256.Sum256([]byte(dir)))[:len("lbotune-study-")+12]
 }
 
+// Start submits the first job.
 func (r relay) Start(ctx context.Context) (id string, err error) {
 	if err := folder(r.Dir).write(relayScript, []byte("#!/bin/bash\n"+execLine(r.command))); err != nil {
 		return "", err
@@ -201,6 +204,7 @@ func (l program) Left(dir string) bool {
 	return f.has(intentName) && !f.has(endingName) && f.stopped() == ""
 }
 
+// Cancel implements kinds.Canceller.
 func (l program) Cancel(ctx context.Context, dir string) (bool, error) {
 	f, in := folderOf(dir), new(intent)
 	if _, err := f.readJSON(intentName, in); err != nil || !l.Left(dir) {

@@ -112,11 +112,13 @@ func (r *Reason) believe(ctx context.Context, st *study.State, t *study.Trial, v
 // end, where the transformation of the values has no inverse.
 type Number float64
 
+// MarshalJSON implements json.Marshaler.
 func (n Number) MarshalJSON() ([]byte, error) { return json.Marshal(ifFinite(float64(n))) }
 
 // Numbers are several.
 type Numbers []float64
 
+// MarshalJSON implements json.Marshaler.
 func (ns Numbers) MarshalJSON() ([]byte, error) {
 	return json.Marshal(lists.Map(ns, ifFinite))
 }

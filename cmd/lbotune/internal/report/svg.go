@@ -392,4 +392,5 @@ func (b *svg) link(to string, draw func()) {
 	b.WriteString("</a>")
 }
 
+// String ends the picture.
 func (b *svg) String() string { return b.Builder.String() + "</svg>" }
