@@ -182,5 +182,5 @@ func (s *State) Idle() string {
 	if !whole || ended < fewEnded || share < leastIdle {
 		return ""
 	}
-	return fmt.Sprintf("workers are idle %d %% of the time: trials are short, %.2gs each, and the next ones are not proposed as fast", int(100*share), took.Seconds()/float64(ended))
+	return fmt.Sprintf("workers are idle %.0f %% of the time: trials are short, %.2gs each, and the next ones are not proposed as fast", min(100*share, 99), took.Seconds()/float64(ended))
 }

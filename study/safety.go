@@ -147,6 +147,11 @@ func (s *State) watchSafety(t *Trial) {
 	}
 }
 
+// apart is by how much two values differ for certain.
+func (s *Safety) apart(v, w float64) float64 {
+	return math.Abs(v-w) - 2*s.Noise - printed*(math.Abs(v)+math.Abs(w))
+}
+
 // compareSafety notes what two trials say of the constant.
 func (s *State) compareSafety(t, u *Trial) {
 	c, o := s.Config.Safety, &s.shown
@@ -155,10 +160,10 @@ func (s *State) compareSafety(t, u *Trial) {
 	if v > high || low > w {
 		return
 	}
-	if high-low > w-v {
-		v, w = high, low
+	apart := c.apart(v, w)
+	if down := c.apart(high, low); down > apart {
+		v, w, apart = high, low, down
 	}
-	apart := math.Abs(v-w) - 2*c.Noise - printed*(math.Abs(v)+math.Abs(w))
 	if !(apart > 0) {
 		return
 	}
