@@ -312,6 +312,19 @@ func skipBlanks(text []byte, i int) int {
 	return i
 }
 
+// isMissing tells what stands in a cell that has no value. Stars are what Fortran prints for a
+// number that its field has no room for.
+func isMissing(text string) bool {
+	if len(text) > 2 && strings.Trim(text, "*") == "" {
+		return true
+	}
+	switch strings.ToLower(text) {
+	case "", "-", "--", "—", "?", "??", "???", "none", "null", "na", "n/a", "<na>":
+		return true
+	}
+	return false
+}
+
 // isMinus knows the minus sign of typesetting, two hyphens, the dash, and the small and the wide
 // minus. Java, ICU and R print them in some locales; directly before a digit they mean what "-" does.
 func isMinus(r rune) bool {

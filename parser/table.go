@@ -98,19 +98,6 @@ func isNumeric(text string) bool {
 	return startsNumber([]byte(text)) || isNonFinite([]byte(text))
 }
 
-// isMissing tells what stands in a cell that has no value. Stars are what Fortran prints for a
-// number that its field has no room for.
-func isMissing(text string) bool {
-	if len(text) > 2 && strings.Trim(text, "*") == "" {
-		return true
-	}
-	switch strings.ToLower(text) {
-	case "", "-", "--", "—", "?", "??", "???", "none", "null", "na", "n/a", "<na>":
-		return true
-	}
-	return false
-}
-
 // failures are the words by which programs say that there will be no value.
 var failures = []string{"diverged", "failed", "error", "undefined", "invalid", "overflow"}
 
