@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -258,6 +259,25 @@ func TestDisprovedSafety(t *testing.T) {
 	}
 }
 
+// safely opens a study with a safety limit of 7.5, whose attempts all have a loss of 5 but for one.
+func safely(t *testing.T, dir, one string, loss, constant float64, change func(*study.Config)) (*session.Study, *fakeLauncher) {
+	cfg := config()
+	cfg.Params[0].Default, cfg.Params[1].Default = spaces.Float(0.3), spaces.Int(5)
+	cfg.Safety = &study.Safety{Metric: "loss", At: 7.5, Constant: constant}
+	change(&cfg)
+	f := &fakeLauncher{program: func(job runner.Job) ending {
+		if strings.HasSuffix(job.ID, "/"+one) {
+			return ending{stdout: fmt.Sprintf("loss=%g\n", loss)}
+		}
+		return ending{stdout: "loss=5\n"}
+	}}
+	s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: f, Optimizer: optimizer.New})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, f
+}
+
 // A run over the limit is the last, also where it is a repeat, or confirms the best.
 func TestSafetyStopsTheNextRun(t *testing.T) {
 	thrice := func(c *study.Config) { c.Run.Repeats = 3 }
@@ -272,23 +292,10 @@ func TestSafetyStopsTheNextRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, dir string) {
-				cfg := config()
-				cfg.Params[0].Default, cfg.Params[1].Default = spaces.Float(0.3), spaces.Int(5)
-				cfg.Safety = &study.Safety{Metric: "loss", At: 7.5, Constant: 100}
-				c.change(&cfg)
 				last := c.launched[len(c.launched)-1]
-				f := &fakeLauncher{program: func(job runner.Job) ending {
-					if strings.HasSuffix(job.ID, "/"+last) {
-						return ending{stdout: "loss=8\n"}
-					}
-					return ending{stdout: "loss=5\n"}
-				}}
-				s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: f, Optimizer: optimizer.New})
-				if err != nil {
-					t.Fatal(err)
-				}
+				s, f := safely(t, dir, last, 8, 100, c.change)
 				defer s.Close()
-				err = s.Run(t.Context(), nil)
+				err := s.Run(t.Context(), nil)
 				var unsafe *session.UnsafeError
 				if st := s.State(); !errors.As(err, &unsafe) || st.Closed == nil || st.Closed.Why != study.EndUnsafe ||
 					!strings.HasPrefix(err.Error(), "trial "+last[:1]+" broke the safety limit: loss = 8, above 7.5") {
@@ -305,25 +312,13 @@ func TestSafetyStopsTheNextRun(t *testing.T) {
 // What a person has enqueued is repeated all the same, and by its first run the study ends.
 func TestSafetyRepeatsWhatWasEnqueued(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
-		cfg := config()
-		cfg.Params[0].Default, cfg.Params[1].Default = spaces.Float(0.3), spaces.Int(5)
-		cfg.Run.Repeats, cfg.Safety = 3, &study.Safety{Metric: "loss", At: 7.5, Constant: 1}
-		f := &fakeLauncher{program: func(job runner.Job) ending {
-			if strings.HasSuffix(job.ID, "/2/1") {
-				return ending{stdout: "loss=0\n"}
-			}
-			return ending{stdout: "loss=5\n"}
-		}}
-		s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: f, Optimizer: optimizer.New})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s, f := safely(t, dir, "2/1", 0, 1, func(c *study.Config) { c.Run.Repeats = 3 })
 		defer s.Close()
 		near := spaces.Values{{Name: "x", Value: spaces.Float(0.31)}, {Name: "n", Value: spaces.Int(5)}}
 		if err := s.Do(study.Request{Action: study.ActionEnqueue, Values: near}); err != nil {
 			t.Fatal(err)
 		}
-		err = s.Run(t.Context(), nil)
+		err := s.Run(t.Context(), nil)
 		var unsafe *session.UnsafeError
 		if !errors.As(err, &unsafe) || !strings.Contains(err.Error(), "loss is 5 in trial 1 and 0 in trial 2") {
 			t.Error(err)
