@@ -180,9 +180,9 @@ func (p *preview) text() string {
 	s.WriteString(tableText(lists.Map(p.Params, func(p paramJSON) []string {
 		return []string{"  " + p.Name, string(p.Kind), oneLine(rangeOf(p.Param)), oneLine(when(p.When != "", "when %s", p.When))}
 	}), 0))
-	digits := either(p.Allowed >= 0.995, 4, 2) // 100, not 1e+02, and 99.99
+	share := either(p.Allowed < 0.995, fmt.Sprintf("about %.2g", 100*p.Allowed), either(p.Allowed < 1, ">99", "about 100")) // as report.Percent
 	line := func(text string) string { return "  " + oneLine(text) + "\n" }
-	s.WriteString(when(p.Where != nil, "\nwhere, which allows about %.*g %% of the space\n", digits, 100*p.Allowed))
+	s.WriteString(when(p.Where != nil, "\nwhere, which allows %s %% of the space\n", share))
 	s.WriteString(strings.Join(lists.Map(p.Where, line), ""))
 	if c := p.Safety; c != nil {
 		side := either(c.Least, "at least", "at most")
