@@ -18,7 +18,7 @@ var (
 	costNames  = lazily(`(?i)(^|[^a-z])(cost|objective|makespan|energy|residual|gap|seconds|time|runtime|elapsed|latency|p9\d+|ms|size|bytes)([^a-z]|$)`)
 	speedNames = lazily(`(?i)(^|[^a-z])(throughput|fps|qps|rps|iops|tps|bandwidth|\w*flops|\w+/s|\w+/sec|yield|hits?|profit|revenue|speed|speedup|efficiency|(?:hit|win|success)[-_ ]?rate|(?:requests|tokens|samples|images|examples|sequences|words|frames|items|records|rows|messages|events|packets|bytes|queries|transactions|ops|operations|reads|writes|calls|jobs|steps|iterations|episodes|games) per (?:sec|second|minute|hour))([^a-z]|$)`)
 	badNames   = lazily(`(?i)(^|[^a-z])(errors?|fail(?:s|ed|ures?)?|miss(?:es|ed)?|timeouts?|drop(?:s|ped)?|lost|losses|reject(?:s|ed|ions)?|retries|retransmi\w+|faults?|stalls?|abort(?:s|ed)?|crashes|collisions|conflicts|violations|evictions|exceptions|deadlocks)([^a-z:=][^:=]*)?$`)
-	notBad     = lazily(`(?i)(^|[^a-z\d.])(no|without( any)?|zero|0)[-_ ]+[a-z]+|[a-z]+-(free|tolerant|in)([^a-z]|$)|hits?/miss(es)?`)
+	notBad     = lazily(`(?i)(^|[^a-z\d.])(no|without( any)?|zero|0)[-_ ]+[a-z]+|[a-z]+-(free|tolerant|in)([^a-z]|$)|hits?/miss(es)?|(^|.*[^a-z])speedup([^a-z]|$)`)
 	vague      = lazily(`(?i)^(rate|ratio|value|second|sec|minute|hour)$`)
 	spread     = lazily(`(?i)(^|[^a-z])(std|stddev|stdev|sd|sem|var|variance)([^a-z]|$)`)
 	heldOut    = lazily(`(?i)(^|[^a-z])(val|valid|validation|dev|eval|test|cv|holdout|oob)([^a-z]|$)`)
