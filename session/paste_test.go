@@ -46,8 +46,9 @@ func TestPaste(t *testing.T) {
 	if got, err := paste(&c, c.Dir, 0); err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
-	c.Run = study.Run{Cwd: "/src", Env: []string{"KEYS=1", "API_TOKEN=abc", "A.B_TOKEN=abc", "db_password=x y"}, SecretEnv: []string{"WANDB"}}
+	c.Run = study.Run{Cwd: "/src", Env: []string{"KEYS=1", "API_TOKEN=abc", "A.B_TOKEN=abc", "db_password=x y", "api-key=abc", "db.password.file=x"}, SecretEnv: []string{"WANDB"}}
 	want = `(cd /src && export KEYS=1 && export API_TOKEN="${API_TOKEN:?is a secret}" && : 'the secret A.B_TOKEN is left out, since no shell can set it' && export db_password="${db_password:?is a secret}"` +
+		` && : 'the secret api-key is left out, since no shell can set it' && : 'the secret db.password.file is left out, since no shell can set it'` +
 		` && export WANDB="${WANDB:?is a secret}" && ./x --lr=0.0123456)`
 	if got, err := paste(&c, c.Dir, 0); err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)

@@ -36,7 +36,7 @@ func Inside(dir, path string) string {
 }
 
 // secretRE matches the names of variables whose values are not to be shown.
-var secretRE = regexp.MustCompile(`(?i)(?:^|_)(?:[A-Z]*KEY|[A-Z]*TOKEN|[A-Z]*SECRET|[A-Z]*PASS(?:WORD|WD|PHRASE)?|PWD|CREDENTIALS?|AUTH|COOKIE|DSN)(?:_|$)`)
+var secretRE = regexp.MustCompile(`(?i)(?:^|[-_.])(?:[A-Z]*KEY|[A-Z]*TOKEN|[A-Z]*SECRET|[A-Z]*PASS(?:WORD|WD|PHRASE)?|PWD|CREDENTIALS?|AUTH|COOKIE|DSN)(?:[-_.]|$)`)
 
 // listRE finds what may stand between commands of which the last is run whatever becomes of the first.
 var listRE = regexp.MustCompile(`[;\n]|\|\||[^&<>]&(?:[^&>]|$)`)
