@@ -137,7 +137,7 @@ func (s *State) watchSafety(t *Trial) {
 		breach(m.Get(c.Metric))
 	}
 	for _, u := range s.Trials {
-		if u != t && !u.Excluded && !u.Outside {
+		if !u.Excluded && !u.Outside {
 			if u.Number < t.Number {
 				s.compareSafety(u, t)
 			} else {

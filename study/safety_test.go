@@ -131,7 +131,7 @@ func TestSafetyOfALaterAttempt(t *testing.T) {
 }
 
 // Each run of a trial counts, and at once: that over the limit ends the study, whatever its mean is, and so does
-// one that is too far from the run of another trial.
+// one that is too far from the run of another trial, or from another of its own.
 func TestSafetyOfEveryRun(t *testing.T) {
 	loss := func(v float64) study.Metrics { return study.Metrics{"loss": v} }
 	repeat := func(v float64) study.Event { return study.Ended{Trial: 2, Attempt: 1, Metrics: loss(v)} }
@@ -141,7 +141,11 @@ func TestSafetyOfEveryRun(t *testing.T) {
 	confirm := func(v float64) study.Event { return study.Confirmed{Trial: 2, Attempt: 3, Metrics: loss(v)} }
 	cut := study.Cut{Trial: 2, Attempt: 1, Metric: "loss", Reading: study.Reading{Step: 1, Value: 5.5}, Why: "over"}
 	crash := &study.Failure{Kind: study.FailExit, Code: 1}
-	const broke, steep = "trial 2 broke the safety limit: loss = 5.5, above 5", "constant = 8 of [safety] does not hold: loss is 1 in trial 1 and 4.8 in trial 2"
+	const (
+		broke = "trial 2 broke the safety limit: loss = 5.5, above 5"
+		steep = "constant = 8 of [safety] does not hold: loss is 1 in trial 1 and 4.8 in trial 2"
+		own   = "constant = 8 of [safety] does not hold: loss is %v in trial 2 and %v in trial 2, which takes more than any, or the metric varies by chance: say noise = %v or more; to go on"
+	)
 	for name, c := range map[string]struct {
 		origin optimizer.Origin
 		noise  float64
@@ -154,10 +158,13 @@ func TestSafetyOfEveryRun(t *testing.T) {
 		"a repeat of what a person wants": {optimizer.OriginGiven, 2, []study.Event{repeat(5.5)}, ""},
 		"a repeat within the noise":       {optimizer.OriginModel, 2, []study.Event{repeat(5.5)}, ""},
 		"a steep repeat":                  {optimizer.OriginModel, 0, []study.Event{repeat(4.8)}, steep},
-		"a steep last repeat":             {optimizer.OriginModel, 0, []study.Event{repeat(1.2), finish(3, 4.8)}, steep},
+		"a steep last repeat":             {optimizer.OriginModel, 0, []study.Event{repeat(1.2), finish(3, 4.8)}, fmt.Sprintf(own, 1.2, 4.8, 1.8)},
 		"a confirming run over the limit": {optimizer.OriginModel, 0, []study.Event{repeat(2), finish(2, 2), confirm(5.5)}, broke},
 		"of what a person wanted":         {optimizer.OriginGiven, 0, []study.Event{repeat(2), finish(2, 2), confirm(5.5)}, broke},
-		"a steep confirming run":          {optimizer.OriginModel, 0, []study.Event{repeat(2), finish(2, 2), confirm(4.8)}, steep},
+		"a steep confirming run":          {optimizer.OriginModel, 0, []study.Event{repeat(2), finish(2, 2), confirm(4.8)}, fmt.Sprintf(own, 2, 4.8, 1.4)},
+		"repeats that differ":             {optimizer.OriginModel, 0, []study.Event{repeat(2), finish(2.05, 2.1)}, fmt.Sprintf(own, 2, 2.1, 0.05)},
+		"confirming runs that differ":     {optimizer.OriginGiven, 0, []study.Event{repeat(2), finish(2, 2), confirm(2.1)}, fmt.Sprintf(own, 2, 2.1, 0.05)},
+		"by the noise":                    {optimizer.OriginModel, 0.05, []study.Event{repeat(2), finish(2.05, 2.1), confirm(2)}, ""},
 		"within the noise":                {optimizer.OriginModel, 2, []study.Event{repeat(2), finish(2, 2), confirm(5.5)}, ""},
 		"a run cut and to be run again":   {optimizer.OriginModel, 0, []study.Event{cut, study.Ended{Trial: 2, Attempt: 1, Failure: crash}}, broke},
 	} {
@@ -184,16 +191,16 @@ func TestSafetyOfEveryRun(t *testing.T) {
 				t.Error("its trial may go on")
 			}
 			cfg, safety := st.Config, *st.Config.Safety
-			safety.Constant, cfg.Safety = 99, &safety
+			safety.Constant, safety.Noise, cfg.Safety = 99, 1.8, &safety
 			apply(t, st, study.ConfigChanged{Fingerprint: "f", Config: cfg})
 			if got := st.Unsafe(); got != "" {
-				t.Errorf("with another constant: %q", got)
+				t.Errorf("with another constant and noise: %q", got)
 			}
 			if !st.Trials[1].Done() || !st.Trials[1].Succeeded() {
 				return
 			}
-			apply(t, st, study.Confirmed{Trial: 2, Attempt: 4, Metrics: loss(5.5)})
-			if got := st.Unsafe(); !strings.HasPrefix(got, broke) {
+			apply(t, st, study.Confirmed{Trial: 2, Attempt: 4, Metrics: loss(9)})
+			if got := st.Unsafe(); !strings.HasPrefix(got, "trial 2 broke the safety limit: loss = 9, above 5") {
 				t.Errorf("confirmed after that: %q", got)
 			}
 		})
