@@ -191,7 +191,10 @@ func (s *State) configChanged(e ConfigChanged) error {
 	}
 	if !sameJSON(e.Config.Safety, s.Config.Safety) {
 		for _, t := range s.Trials {
-			t.waived, t.before = len(t.Confirms), t.Done() || len(t.Repeats) > 0 || t.Cut != nil || t.underWay()
+			t.waived, t.before = len(t.Confirms), t.Done() || len(t.Repeats) > 0 || t.underWay()
+			if !t.before {
+				t.Cut = nil // of an attempt that has ended
+			}
 		}
 	}
 	as := e.Config

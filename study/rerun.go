@@ -31,15 +31,18 @@ func (s *State) rerun(e Rerun) error {
 		s.Order = slices.DeleteFunc(s.Order, func(k int) bool { return k == n })
 		s.inSession = slices.DeleteFunc(s.inSession, func(u *Trial) bool { return u == t })
 		s.counts[t.Status]--
-		t.Status, t.Failure, t.Value, t.Metrics, t.Cut, t.Seen, t.Retries = "", nil, 0, nil, nil, false, 0
+		t.Status, t.Failure, t.Value, t.Metrics, t.Seen, t.Retries = "", nil, 0, nil, false, 0
 		t.Finished, t.Took, t.again = time.Time{}, 0, len(s.Trials)
-		if !slices.Contains(e.Read, n) {
-			if t.by != s.provenance {
-				t.by, t.Repeats = s.provenance, nil
-			}
-			continue
+		read := slices.Contains(e.Read, n)
+		if read || t.before || t.by != s.provenance || !t.Cut.limited() {
+			t.Cut = nil // it was stopped at no limit as it is now
 		}
-		t.last-- // its last attempt is judged again
+		if read {
+			t.last-- // its last attempt is judged again
+		} else if t.by != s.provenance {
+			t.by, t.Repeats = s.provenance, nil
+		}
+		t.before = t.before && len(t.Repeats) > 0
 	}
 	s.Closed = nil
 	s.findBest()

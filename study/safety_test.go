@@ -207,27 +207,60 @@ func TestSafetyOfEveryRun(t *testing.T) {
 	}
 }
 
+// A trial that was stopped at the safety limit and failed is not run again, whoever asks for that, unless the limit
+// is another by then.
+func TestSafetyOfARerun(t *testing.T) {
+	st := safely(t, nil)
+	measure(t, st, optimizer.OriginDefault, 0, 1)
+	apply(t, st, study.Proposed{Trial: 2, Told: 1, Pending: []int{}, Origin: optimizer.OriginModel, Values: values(0.5, 3)})
+	apply(t, st, study.Cut{Trial: 2, Attempt: 1, Metric: "loss", Reading: study.Reading{Step: 1, Value: 5.5}, Why: "over"})
+	apply(t, st, study.Finished{Trial: 2, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailExit, Code: 1}})
+	apply(t, st, study.Rerun{Trials: []int{2}})
+	if got := st.Unsafe(); !strings.HasPrefix(got, "trial 2 broke the safety limit: loss = 5.5, above 5") || st.MayRun(st.Trials[1]) {
+		t.Errorf("got %q", got)
+	}
+	cfg, safety := st.Config, *st.Config.Safety
+	safety.At, cfg.Safety = 6, &safety
+	apply(t, st, study.ConfigChanged{Fingerprint: "f", Config: cfg})
+	if got := st.Unsafe(); got != "" || !st.MayRun(st.Trials[1]) {
+		t.Errorf("with another limit: %q", got)
+	}
+	apply(t, st, study.Finished{Trial: 2, Attempt: 2, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 7}})
+	if got := st.Unsafe(); !strings.HasPrefix(got, "trial 2 broke the safety limit: loss = 7, above 6") {
+		t.Errorf("run again: %q", got)
+	}
+}
+
 // What was interrupted before the limit was changed is run again under the new one, and may break that. What was left
 // running is judged by neither.
 func TestSafetyOfAnInterruptedTrial(t *testing.T) {
+	interrupted := study.Ended{Trial: 1, Attempt: 1, Failure: &study.Failure{Kind: study.FailInterrupted}}
+	failed := study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailExit, Code: 1}}
+	cut := study.Cut{Trial: 1, Attempt: 1, Metric: "loss", Reading: study.Reading{Step: 1, Value: 5.5}, Why: "over"}
+	const broke = "trial 1 broke the safety limit: loss = 9, above 5"
 	for name, c := range map[string]struct {
-		ended bool
-		want  string
+		before, after []study.Event
+		want          string
 	}{
-		"interrupted": {true, "trial 1 broke the safety limit: loss = 9, above 5"},
-		"left":        {false, ""},
+		"interrupted":      {[]study.Event{interrupted}, nil, broke},
+		"cut and retried":  {[]study.Event{cut, interrupted}, nil, broke},
+		"failed and rerun": {[]study.Event{failed}, []study.Event{study.Rerun{Trials: []int{1}}}, broke},
+		"left":             {nil, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st, attempt := safely(t, nil), 1
 			apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Origin: optimizer.OriginDefault, Values: values(0, 3)})
 			apply(t, st, study.Started{Trial: 1, Attempt: 1})
-			if c.ended {
-				apply(t, st, study.Ended{Trial: 1, Attempt: 1, Failure: &study.Failure{Kind: study.FailInterrupted}})
+			for _, e := range c.before {
+				apply(t, st, e)
 				attempt = 2
 			}
 			cfg, safety := st.Config, *st.Config.Safety
 			safety.Constant, cfg.Safety = 99, &safety
 			apply(t, st, study.ConfigChanged{Fingerprint: "f", Config: cfg})
+			for _, e := range c.after {
+				apply(t, st, e)
+			}
 			apply(t, st, study.Ended{Trial: 1, Attempt: attempt, Metrics: study.Metrics{"loss": 9}})
 			if got := st.Unsafe(); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 				t.Errorf("got %q; want %q", got, c.want)
