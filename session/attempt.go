@@ -116,7 +116,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 		if a.box != nil && !attaching {
 			a.box.since(began)
 		}
-		if a.box != nil && len(a.box.objectives) > 0 {
+		if a.box != nil && len(a.box.objectives)+len(a.box.limits) > 0 {
 			f.start()
 		} else if a.box != nil {
 			time.AfterFunc(courseDelay, f.start) // which does nothing once the attempt has ended

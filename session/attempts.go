@@ -75,9 +75,12 @@ const lostInARow = 16
 func (l *loop) onEnd(r *attempt, o outcome) {
 	id := r.id
 	delete(l.study.running, id.Trial)
-	if r.box != nil { // what is left stops nothing any more, but others are compared with it
-		batch, _, _ := l.empty(r, true)
+	if r.box != nil { // what is left stops nothing any more, but others are compared with it, and it may have broken the safety limit
+		batch, breach, _ := l.empty(r, true)
 		l.judge(r, batch, false)
+		if c := r.config.Safety; c != nil && breach != nil && breach.Metric == c.Metric {
+			l.cutAt(r, breach)
+		}
 	}
 	l.taken[r.slot]--
 	release(r.hold)

@@ -309,6 +309,45 @@ func TestSafetyStopsTheNextRun(t *testing.T) {
 	}
 }
 
+// A reading over the safety limit which stops trials breaks it also where the run has ended before it could be stopped,
+// and however it has ended.
+func TestSafetyOfTheLastReading(t *testing.T) {
+	for name, last := range map[string]ending{
+		"a crash":    {stdout: "loss=8\n", exit: runner.Exit{Code: 1}},
+		"a signal":   {stdout: "loss=8\n", exit: runner.Exit{Code: 139, Signal: "SIGSEGV"}},
+		"no value":   {stdout: "loss=8\nloss=nan\n"},
+		"below it":   {stdout: "loss=8\nloss=5\n"},
+		"a full one": {stdout: "loss=8\n", exit: runner.Exit{Code: 1, DiskFull: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				limit := 7.5
+				s, f := safely(t, dir, "", 0, 100, func(c *study.Config) {
+					c.Metrics = slices.Clone(c.Metrics)
+					c.Metrics[0].Max, c.Metrics[0].Stop, c.Run.Retries = &limit, true, 2
+				})
+				defer s.Close()
+				usual := f.program
+				f.program = func(job runner.Job) ending {
+					if strings.HasSuffix(job.ID, "/2/1") {
+						last.takes = time.Second / 2
+						return last
+					}
+					return usual(job)
+				}
+				err := s.Run(t.Context(), nil)
+				var unsafe *session.UnsafeError
+				if !errors.As(err, &unsafe) || !strings.HasPrefix(err.Error(), "trial 2 broke the safety limit: loss = 8, above 7.5") {
+					t.Error(err)
+				}
+				if want := []string{"1/1", "2/1"}; !slices.Equal(f.launched, want) {
+					t.Errorf("launched %v; want %v", f.launched, want)
+				}
+			})
+		})
+	}
+}
+
 // What a person has enqueued is repeated all the same, and by its first run the study ends.
 func TestSafetyRepeatsWhatWasEnqueued(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {

@@ -58,8 +58,14 @@ func (l *loop) collect(r *attempt, settled bool) {
 		time.AfterFunc(r.box.settling(), func() { l.send(func() { l.collect(r, true) }) })
 		return
 	}
-	l.judge(r, batch, true)
-	if breach != nil && !r.cut {
+	if l.judge(r, batch, true); breach != nil {
+		l.cutAt(r, breach)
+	}
+}
+
+// cutAt notes that an attempt has broken a limit, unless it is being stopped already.
+func (l *loop) cutAt(r *attempt, breach *study.Cut) {
+	if !r.cut {
 		r.cut = true
 		breach.Trial, breach.Attempt = r.id.Trial, r.id.Attempt
 		l.events = append(l.events, *breach)
