@@ -21,7 +21,7 @@ import (
 // launch starts an attempt in the slot that there is for it.
 func (l *loop) launch(id layout.AttemptID) {
 	slot := l.slotFor(id)
-	mayStart := l.usable(slot) && !l.claimed(slot) && !l.halted()
+	mayStart := l.usable(slot) && !l.claimed(slot) && !l.halted() && !l.rests(id)
 	hold := l.sharing.granted[slot]
 	delete(l.sharing.granted, slot)
 	l.taken[slot]++
@@ -52,6 +52,15 @@ func (l *loop) launch(id layout.AttemptID) {
 		o := r.outcomeOf(ctx, left)
 		l.send(func() { l.onEnd(r, o) })
 	}()
+}
+
+// rests reports whether an attempt repeats a trial of a study that is unsafe: until it is not, the trial keeps the runs
+// that it has.
+func (l *loop) rests(id layout.AttemptID) bool {
+	if id.Trial == 0 || len(l.study.state.Trials[id.Trial-1].Repeats) == 0 {
+		return false
+	}
+	return l.study.state.Unsafe() != "" && !l.study.state.MayRun(l.study.state.Trials[id.Trial-1])
 }
 
 func (l *loop) onStart(r *attempt, rejoined bool) {

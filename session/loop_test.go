@@ -309,6 +309,39 @@ func TestSafetyStopsTheNextRun(t *testing.T) {
 	}
 }
 
+// What was partly repeated keeps its runs where one of them breaks the limit, also when the same command is run again,
+// and is repeated to its end under a limit that they hold.
+func TestSafetyKeepsRuns(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		for _, c := range []struct {
+			budget       int
+			limit, noise float64
+			launched     []string
+		}{
+			{3, 7.5, 0, []string{"1/1", "1/2", "1/3", "2/1", "2/2"}},
+			{3, 7.5, 0, nil},
+			{4, 7.5, 0, nil}, // the same limit, and another session
+			{4, 20, 1.5, []string{"2/3", "3/1", "3/2", "3/3", "4/1", "4/2", "4/3"}},
+		} {
+			s, f := safely(t, dir, "2/2", 8, 100, func(config *study.Config) {
+				config.Budget.Trials, config.Run.Repeats = c.budget, 3
+				config.Safety.At, config.Safety.Noise = c.limit, c.noise
+			})
+			err := s.Run(t.Context(), nil)
+			second := s.State().Trials[1]
+			if unsafe := errors.As(err, new(*session.UnsafeError)); unsafe != (c.limit == 7.5) || second.Done() == unsafe || second.Done() && !second.Succeeded() || unsafe && len(second.Repeats) != 2 {
+				t.Errorf("%v; trial 2: %s, repeats %v", err, second.Status, second.Repeats)
+			}
+			if !slices.Equal(f.launched, c.launched) {
+				t.Errorf("launched %v; want %v", f.launched, c.launched)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 // A reading over the safety limit which stops trials breaks it also where the run has ended before it could be stopped,
 // and however it has ended.
 func TestSafetyOfTheLastReading(t *testing.T) {

@@ -317,7 +317,7 @@ func (l *loop) plan() error {
 		i := slices.IndexFunc(l.ready, func(id layout.AttemptID) bool {
 			// One that may still be running is rejoined even after a stop, so that the stop reaches it.
 			_, left := l.left[id.Trial]
-			return (!l.halted() || l.fatal == nil && left) && l.slotFor(id) >= 0
+			return (!l.halted() || l.fatal == nil && left) && (left || !l.rests(id)) && l.slotFor(id) >= 0
 		})
 		if i < 0 {
 			break

@@ -190,5 +190,6 @@ func (l *loop) unshare() {
 
 // waits reports whether something could be started if there were another slot.
 func (l *loop) waits() bool {
-	return !l.halted() && l.freeSlots() == 0 && (len(l.ready) > 0 || l.mayAsk() || len(l.toConfirm()) > 0)
+	starts := func(id layout.AttemptID) bool { return !l.rests(id) }
+	return !l.halted() && l.freeSlots() == 0 && (slices.ContainsFunc(l.ready, starts) || l.mayAsk() || len(l.toConfirm()) > 0)
 }
