@@ -175,7 +175,7 @@ func (m *simModel) record(before *study.State, e study.Event) {
 		m.ended(e.Trial, e.Attempt, e.Metrics, e.Failure, true)
 		t.done = true
 		if e.Failure == nil || !e.Failure.Kind.Blameless() {
-			if t.confirms++; t.confirms > m.config.Run.Confirm && !m.plan.has("respec") {
+			if t.confirms++; t.confirms > m.config.Run.Confirm*(m.config.Run.Retries+1) && !m.plan.has("respec") {
 				m.fault("trial %d is confirmed %d times", e.Trial, t.confirms)
 			}
 		}

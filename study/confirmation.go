@@ -96,8 +96,9 @@ func (s *State) Unconfirmed() []*Trial {
 	return slices.DeleteFunc(s.contenders(), func(t *Trial) bool { return s.enough(t) || s.Breaks(t) })
 }
 
+// enough counts a run as failed that has failed once more than there are retries.
 func (s *State) enough(t *Trial) bool {
-	return len(t.Confirms)+t.ConfirmFailures >= s.Config.Run.Confirm
+	return len(t.Confirms)+t.ConfirmFailures/(s.Config.Run.Retries+1) >= s.Config.Run.Confirm
 }
 
 // contenders are the trials that are run again: those of the front, or the best of those that
@@ -114,7 +115,7 @@ func (s *State) contenders() []*Trial {
 		return best[:min(Contenders, len(best))]
 	}
 	n := min(Contenders, len(held))
-	for n < len(held) && !slices.ContainsFunc(held[:n], func(t *Trial) bool { return !s.enough(t) || s.Feasible(t) && len(t.Confirms) > 0 }) {
+	for n < len(held) && !slices.ContainsFunc(held[:n], func(t *Trial) bool { return !s.enough(t) || s.Feasible(t) && len(t.Confirms) > 1 }) {
 		n++
 	}
 	held = held[:n]

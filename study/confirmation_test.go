@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
@@ -171,6 +172,27 @@ func TestBestOfOneConfirmation(t *testing.T) {
 	confirm(steady, 1)
 	if got := st.Best(); got != steady {
 		t.Errorf("trial %d is the best, and not the one that is confirmed", got.Number)
+	}
+}
+
+// A run that fails is made once more for each retry. Where all of the best have failed too often to be
+// confirmed, it is the next ones' turn: the best is none that was never run again.
+func TestConfirmWithFailures(t *testing.T) {
+	for retries, want := range [][]int{{5, 1}, {2, 3, 4, 1}} {
+		st := limited(t, func(c *study.Config) { c.Run.Confirm, c.Run.Retries = 2, retries })
+		applyAll(t, st, study.Proposed{Trial: 1, Pending: []int{}, Origin: optimizer.OriginDefault, Values: values(0.5, 3)},
+			study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 9, "size": 1, "speed": 3}})
+		for loss := range 4 {
+			try(t, st, float64(loss), 1, 3)
+		}
+		for _, u := range st.Unconfirmed()[:3] {
+			applyAll(t, st, study.Confirmed{Trial: u.Number, Attempt: u.NextAttempt(), Failure: &study.Failure{Kind: study.FailExit}},
+				study.Confirmed{Trial: u.Number, Attempt: u.NextAttempt() + 1, Metrics: study.Metrics{"loss": u.Value, "size": 1, "speed": 3}})
+		}
+		got := lists.Map(st.Unconfirmed(), func(u *study.Trial) int { return u.Number })
+		if !slices.Equal(got, want) {
+			t.Errorf("with %d retries %v are run again; want %v", retries, got, want)
+		}
 	}
 }
 

@@ -311,6 +311,10 @@ func describeConfirmed(s *rows, st *study.State) {
 			when(i > 0 && c.Tied(cs[0], len(cs)), ", which can't be told apart from trial %d", cs[0].Trial.Number)
 		s.add("repeats:", "trial %d: mean %s (95 %% interval of %d runs)%s", c.Trial.Number, report.Around(c.Mean, c.Margin), c.N, more)
 	}
+	for _, t := range st.Trials {
+		n := t.ConfirmFailures
+		s.when(n > 0 && t.Succeeded(), "repeats:", "trial %d: %d of %d runs failed", t.Number, n, n+len(t.Confirms))
+	}
 }
 
 // recommended is the optimizer's choice if it is not the best and no repeats have settled it.
