@@ -100,7 +100,7 @@ func (t *table) param(name string) spaces.Param {
 	if kind == "" { // the type is wrong: what else is there tells what it should be
 		p.Kind = s.kindOfKeys()
 	}
-	s.domain(&p)
+	unbounded := s.domain(&p)
 	s.words(&p)
 	p.When, p.Inactive = s.Text("when"), s.value("inactive")
 	s.done()
@@ -108,7 +108,9 @@ func (t *table) param(name string) spaces.Param {
 		if prob.Field == "default" && s.has("guess") {
 			prob.Field = "guess"
 		}
-		s.paramProblem(prob)
+		if !unbounded || prob.Field == "name" || prob.Field == "inactive" {
+			s.paramProblem(prob)
+		}
 	}
 	p.Kind = kind
 	return p
@@ -128,14 +130,14 @@ func (t *table) kindOfKeys() spaces.Kind {
 	return spaces.KindBool
 }
 
-// domain reads the keys that go with a parameter's kind.
-func (t *table) domain(p *spaces.Param) {
+// domain reads the keys that go with a parameter's kind, and reports whether a bound is missing or no number.
+func (t *table) domain(p *spaces.Param) (unbounded bool) {
 	switch p.Kind {
 	case spaces.KindFloat, spaces.KindInt:
 		var ok1, ok2 bool
 		p.Min, ok1 = t.bound("min")
 		p.Max, ok2 = t.bound("max")
-		if !ok1 || !ok2 {
+		if unbounded = !ok1 || !ok2; unbounded {
 			p.Min, p.Max = 1, 2 // nothing to complain about
 		}
 		p.Scale = spaces.Scale(t.OneOf("scale", "linear", "log", "logit"))
@@ -149,6 +151,7 @@ func (t *table) domain(p *spaces.Param) {
 	t.guess(p)
 	t.exact("default", t.data["default"])
 	t.exact("guess", t.data["guess"])
+	return unbounded
 }
 
 // guess reads where the best is expected: a default with more to it.

@@ -251,7 +251,7 @@ func Parse(text string) []Part {
 
 func (p *Part) readFlag() {
 	name, texts, own := strings.Cut(p.Format, "=")
-	if p.Name != "flag" || !shell.IsName(name) || ValidFormat(p.Format) {
+	if p.Name != "flag" || !shell.IsName(name) {
 		return
 	}
 	p.Flag, p.Name, p.Format = true, name, ""

@@ -86,6 +86,7 @@ func TestRenderWords(t *testing.T) {
 		{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("plain"), spaces.String("fast"), spaces.String("none")},
 			Words: map[string][]string{"fast": {"-O3", "-DX=a b"}, "none": {}}},
 		{Name: "lr", Kind: spaces.KindFloat, Min: 1e-6, Max: 1},
+		{Name: "f", Kind: spaces.KindBool}, {Name: "json", Kind: spaces.KindBool},
 	}
 	for _, c := range []struct {
 		text, opt string
@@ -103,11 +104,13 @@ func TestRenderWords(t *testing.T) {
 		{"x -a {flag:b=--b=True} y", "plain", false, "x -a y", []string{"x", "-a", "y"}},
 		{"x -a {flag:b=|--no_b} y", "plain", true, "x -a y", []string{"x", "-a", "y"}},
 		{"x {flag:b=--b=1|--b=}", "plain", false, "x --b=", []string{"x", "--b="}},
+		{"x {flag:f} {flag:json}", "plain", false, "x --f --json", []string{"x", "--f", "--json"}},
 		{"x {lr:yaml} {opt:json} {b:toml}", "fast", true, `x 1.0e-05 '"fast"' true`, []string{"x", "1.0e-05", `"fast"`, "true"}},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			b := &command.Bindings{Params: params, Values: spaces.Values{
-				{Name: "b", Value: spaces.Bool(c.b)}, {Name: "opt", Value: spaces.String(c.opt)}, {Name: "lr", Value: spaces.Float(1e-5)}}}
+				{Name: "b", Value: spaces.Bool(c.b)}, {Name: "opt", Value: spaces.String(c.opt)}, {Name: "lr", Value: spaces.Float(1e-5)},
+				{Name: "f", Value: spaces.Bool(true)}, {Name: "json", Value: spaces.Bool(true)}}} // which are formats, too
 			got, err := command.Command{Shell: c.text}.Render(b)
 			if err != nil || got.Shell != c.want {
 				t.Errorf("%q with %s, %v: got %q, %v; want %q", c.text, c.opt, c.b, got.Shell, err, c.want)
