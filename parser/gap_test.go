@@ -53,6 +53,20 @@ func TestGaps(t *testing.T) {
 	}
 }
 
+// Behind a gap the number of a line is not known.
+func TestLineBehindAGap(t *testing.T) {
+	pattern, err := parser.Compile(parser.Rule{Metric: "loss"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	collector := parser.NewCollector(pattern)
+	feed(t, collector.Scanner(parser.Stdout, nil), "x\n|x\nloss=nan\n", 1000)
+	_, err = collector.Result(0)
+	if want := `metric "loss" is nan on a line of stdout, whose middle was not kept`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // feed writes text by so many bytes at a time.
 func feed(t *testing.T, s *parser.Scanner, text string, size int) {
 	t.Helper()

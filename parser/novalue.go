@@ -81,7 +81,11 @@ func (m *metric) noValue(picked occurrence) *NoValueError {
 		m.noMatch(e)
 		return e
 	}
-	where := fmt.Sprintf("line %d of %s", picked.line, cmp.Or(picked.source, p.rule.Source))
+	source := cmp.Or(picked.source, p.rule.Source)
+	where := fmt.Sprintf("line %d of %s", picked.line, source)
+	if picked.gaps > 0 { // its number is not known
+		e.Line, where = 0, fmt.Sprintf("a line of %s, whose middle was not kept", source)
+	}
 	e.Detail, e.Hint = fmt.Sprintf(why.detail, p.what(), e.Text, where, picked.status), why.hint
 	switch {
 	case math.IsInf(picked.value, 0) && picked.kind == nonFinite && !isNonFinite(bytes.TrimSuffix(plainMinus([]byte(picked.printed)), []byte("."))):

@@ -120,6 +120,11 @@ func (s *sanitizer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Gap marks where a part of the output is missing.
+func (s *sanitizer) Gap() {
+	_, _ = s.Write([]byte("\n[what was printed here was not kept: see max_log in the spec]\n"))
+}
+
 func (s *sanitizer) safe(text []byte) string { return s.secrets.Hide(ansi.Sanitize(string(text))) }
 
 func (s *sanitizer) flush() error {

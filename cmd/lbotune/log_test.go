@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
@@ -37,6 +39,28 @@ func TestLogUnderAUmask(t *testing.T) {
 		if info, err := os.Stat(c.path); err != nil || info.Mode().Perm() != c.mode {
 			t.Errorf("%s: %v, %v; want mode %v", c.path, info.Mode(), err, c.mode)
 		}
+	}
+}
+
+// Where the middle of an output was not kept, its log says so.
+func TestLogOfALongOutput(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "stdout")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString("early\nto")
+	_, late := f.WriteAt([]byte("rn\nlate\n"), 1<<20)
+	if err := errors.Join(err, late, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	ended := make(chan struct{})
+	close(ended)
+	err = runner.Tail(t.Context(), runner.At(path), math.MaxInt64, &sanitizer{w: &b}, ended)
+	text := strings.ReplaceAll(b.String(), "\x00", "") // of the blocks beside the hole
+	if want := "early\nto\n[what was printed here was not kept: see max_log in the spec]\nrn\nlate\n"; err != nil || text != want {
+		t.Errorf("%v, got %q, want %q", err, text, want)
 	}
 }
 
