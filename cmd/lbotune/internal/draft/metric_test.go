@@ -25,6 +25,7 @@ func TestDraftTakesTheMetric(t *testing.T) {
 		"Elapsed min":                   "Elapsed: 0.0046 s (check 0)\n",
 		"loss min":                      "elapsed 3.1\nloss 0.1\nspeed 5\n",
 		"mean_reward max":               "| time/fps | 812 |\nstd_reward=3.2 mean_reward=187.1\n",
+		"ep_rew_mean max":               "| rollout/           |          |\n|    ep_len_mean     | 22.2     |\n|    ep_rew_mean     | 182.3    |\n| time/              |          |\n|    fps             | 1013     |\n",
 		"images/sec max":                "images/sec: 81.2 batch 3\n",
 		"eval_loss min":                 "{'loss': 1.21, 'epoch': 2.9}\n{'eval_loss': 1.302, 'epoch': 3.0}\n",
 		"val_loss/dataloader_idx_0 min": "Epoch 0: 100%|##| 3/3 [00:00, v_num=0, val_loss/dataloader_idx_0=0.500, val_loss/dataloader_idx_1=0.600]\n",
