@@ -102,8 +102,9 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	f := newFollower(a)
 	defer func() {
 		if file := a.study.commons.end(a.id); file != "" {
-			a.study.opts.Log.Warn("trials that run beside each other all change the same file, and each may read there what another wrote; "+
-				"let each write below its own {trial_dir}, or set isolate = true in [run], or workers = 1", "file", file)
+			unless := map[bool]string{true: ", unless it is a hook that writes it"}[a.config.Hooks != nil]
+			a.study.opts.Log.Warn("trials that run beside each other all change the same file, and each may read there what another wrote"+unless+
+				"; let each write below its own {trial_dir}, or set isolate = true in [run], or workers = 1", "file", file)
 		}
 		f.stop()
 		if a.box != nil {
