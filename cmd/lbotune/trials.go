@@ -212,8 +212,9 @@ func printTrial(g *global, st *study.State, l layout.Study, t *study.Trial) erro
 		s.list("metrics", sideMetrics(c, t, exact))
 	}
 	s.list("params", valueLines(t.Values))
-	if n := len(t.Measurements); n > 0 {
-		s.add("course", "%s, the last at step %s", count(n, "measurement"), short(t.Measurements[n-1].Step))
+	course := report.CourseOf(t, c.Objective().Name)
+	if n := len(course); n > 0 {
+		s.add("course", "%s, the last at step %s", count(n, "measurement"), short(course[n-1].Step))
 	}
 	s.add("origin", "%s", originOf(t))
 	s.when(t.Continues > 0, "continues", "trial %d", t.Continues)

@@ -65,12 +65,20 @@ func (s *Study) timeline() string {
 	return c.String()
 }
 
+// CourseOf are the readings of a metric of a trial. Others may have been printed at other steps.
+func CourseOf(t *study.Trial, metric string) []study.Measurement {
+	return slices.DeleteFunc(slices.Clone(t.Measurements), func(m study.Measurement) bool {
+		_, there := m.Metrics.Get(metric)
+		return !there
+	})
+}
+
 // curves are the readings of trials, those of running ones included.
 func (s *Study) curves() string {
-	with := slices.DeleteFunc(s.bestOnTop(), func(t *Trial) bool { return len(t.Measurements) == 0 })
+	with := slices.DeleteFunc(s.bestOnTop(), func(t *Trial) bool { return len(CourseOf(t.Trial, s.Metric)) == 0 })
 	var steps, values []float64
 	for _, t := range with {
-		for _, m := range t.Measurements {
+		for _, m := range CourseOf(t.Trial, s.Metric) {
 			if v := reported(m.Metrics, s.Metric); finite(v) {
 				steps, values = append(steps, m.Step), append(values, v)
 			}
@@ -86,7 +94,7 @@ func (s *Study) curves() string {
 	c := s.chart("Learning curves", 380, 240, x, axisOf(s.Metric, values, s.Direction))
 	c.frame()
 	for _, t := range with[max(len(with)-mostLines, 0):] {
-		places := lists.Map(t.Measurements, func(m study.Measurement) [2]float64 {
+		places := lists.Map(CourseOf(t.Trial, s.Metric), func(m study.Measurement) [2]float64 {
 			return [2]float64{c.x.at(m.Step), c.y.at(reported(m.Metrics, s.Metric))}
 		})
 		c.trial(t.Number, func() { c.path("curve "+strings.TrimPrefix(t.class(), "d "), places) })

@@ -602,6 +602,20 @@ func TestManyTrials(t *testing.T) {
 	}
 }
 
+// A metric that is printed at other steps than the objective does not tear its curves, nor does its step count.
+func TestCurvesBesideAnotherMetric(t *testing.T) {
+	h := underWay(t)
+	h.record(study.Measured{Trial: 7, Attempt: 1, Measurements: []study.Measurement{{Step: 2, Metrics: study.Metrics{"loss": 1}},
+		{Step: 21, Metrics: study.Metrics{"size": 5}}, {Step: 3, Metrics: study.Metrics{"loss": 0.5}}, {Step: 22, Metrics: study.Metrics{"size": 4}}}})
+	s := h.of(true)
+	if curves := s.curves(); strings.Count(curves, `class="curve`) != 7 || strings.Count(curves, " d=\"M") != strings.Count(curves, "M") {
+		t.Errorf("a curve is torn: %s", curves)
+	}
+	if now := s.now(); !strings.Contains(now, `>3</td><td`) || strings.Contains(now, ">22<") {
+		t.Errorf("what runs is not at step 3: %s", now)
+	}
+}
+
 // A picture that leaves trials or parameters out says how many it has.
 func TestPicturesSayHowMuchTheyDraw(t *testing.T) {
 	h := begin(t, float("x"))

@@ -130,11 +130,10 @@ func (s *Study) now() string {
 			since = fmt.Sprintf(`<td><time datetime="%s">since %s</time></td>`, a.Started.UTC().Format(time.RFC3339), a.Started.Local().Format(time.TimeOnly))
 		}
 		var step, value *float64
-		if k := len(t.Course); k > 0 {
-			step = &t.Course[k-1].Step
-			if v, ok := t.Course[k-1].Metrics.Get(s.Metric); ok {
-				value = &v
-			}
+		if course := CourseOf(t.Trial, s.Metric); len(course) > 0 {
+			last := course[len(course)-1]
+			v, _ := last.Metrics.Get(s.Metric)
+			step, value = &last.Step, &v
 		}
 		return []string{since, plain(strconv.Itoa(a.Slot)), number(step), number(value)}
 	})
