@@ -73,9 +73,8 @@ func (d Program) TOML() (text []byte, left []string) {
 		"# would run: lbotune check, then lbotune check --smoke.\n\nname    = %s", quote(ProgramName(d.Argv)))
 	w.command(line)
 	if len(g.found) == 0 {
-		flag, of := g.example()
-		w.line("\n# %s in the command. Write\n# a placeholder where a value goes, and its range into a table:%s", NothingToVary, of)
-		w.line("#   command = [..., %s]\n#   [params.lr]\n#   type = \"float\"\n#   min  = 0.001\n#   max  = 1", quote(flag+"={lr}"))
+		w.line("\n# %s in the command. Write\n# a placeholder where a value goes, and its range into a table:", NothingToVary)
+		w.line("#   command = [..., \"--lr={lr}\"]\n#   [params.lr]\n#   type = \"float\"\n#   min  = 0.001\n#   max  = 1")
 	}
 	if len(g.left) > 0 {
 		w.line("\n# Left as they are:\n#   %s", strings.Join(g.left, "\n#   "))

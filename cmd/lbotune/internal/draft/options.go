@@ -355,19 +355,3 @@ func isNumber(word string) bool {
 	_, ok := numberOf(word)
 	return ok
 }
-
-// example is an option with a value that --help lists, and what it says, or one that many programs have.
-func (g *guesser) example() (flag, of string) {
-	for _, h := range g.listed {
-		flag := h.flags[len(h.flags)-1]
-		short, text, both := strings.Cut(h.text, flag) // -r RATE, --rate RATE
-		if !both || len(strings.Fields(short)) > 1 || !strings.HasSuffix(strings.TrimSpace(short), ",") {
-			text = h.text
-		}
-		first := append(strings.Fields(text), "")[0]
-		if first != "" && (strings.ToUpper(first) == first || strings.ContainsAny(first[:1], "<=")) {
-			return flag, fmt.Sprintf(" --help lists %s %s.", flag, first)
-		}
-	}
-	return "--lr", ""
-}
