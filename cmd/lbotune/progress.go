@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -259,28 +258,16 @@ func (p *progress) trial(u study.Update) {
 		mark, colour = "best", green
 	}
 	head := fmt.Sprintf("%s  %*s %-4s %6s  ", p.number(t.Number), valueWidth, value, mark, took(t.Took))
-	values, width := t.Values, 0
+	width := 0
 	if p.pane != nil {
-		values = byVariety(p.cfg.Params, values)
 		width, _ = p.pane.size()
 	}
-	text := folded(head+shortValues(values)+when(why != "", ": %s", why), utf8.RuneCountInString(head), width)
+	text := folded(head+shortValues(t.Values)+when(why != "", ": %s", why), utf8.RuneCountInString(head), width)
 	if p.colours && colour != "" {
 		marked := fmt.Sprintf("%*s %-4s", valueWidth, value, mark)
 		text = strings.Replace(text, marked, "\x1b["+colour+"m"+marked+"\x1b[0m", 1)
 	}
 	p.line("%s", text)
-}
-
-// byVariety orders values for people who compare trials: first those that may differ most.
-func byVariety(params []spaces.Param, values spaces.Values) spaces.Values {
-	variety := map[string]float64{}
-	for _, p := range params {
-		variety[p.Name], _ = p.Levels()
-	}
-	out := slices.Clone(values)
-	slices.SortStableFunc(out, func(a, b spaces.Assignment) int { return cmp.Compare(variety[b.Name], variety[a.Name]) })
-	return out
 }
 
 // folded breaks text between words into lines of the width; those after the first are

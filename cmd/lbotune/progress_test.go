@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -57,22 +56,6 @@ func TestFitted(t *testing.T) {
 				t.Errorf("%v is shown as %q; want %q", x, got, want)
 			}
 		})
-	}
-}
-
-// What varies most comes first, and what is as varied stays in the order of the spec.
-func TestByVariety(t *testing.T) {
-	params := []spaces.Param{
-		{Name: "flag", Kind: spaces.KindBool}, {Name: "n", Kind: spaces.KindInt, Min: 1, Max: 9},
-		{Name: "lr", Kind: spaces.KindFloat, Min: 0, Max: 1}, {Name: "wd", Kind: spaces.KindFloat, Min: 0, Max: 1},
-		{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("a"), spaces.String("b"), spaces.String("c")}},
-	}
-	var vs spaces.Values
-	for _, p := range params {
-		vs = append(vs, spaces.Assignment{Name: p.Name, Value: spaces.Int(1)})
-	}
-	if got := byVariety(params, vs).String(); got != "lr=1 wd=1 n=1 opt=1 flag=1" {
-		t.Error(got)
 	}
 }
 
