@@ -51,14 +51,8 @@ as md the page's text; as json all data of the page. Export writes the trials as
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		end := strings.TrimPrefix(filepath.Ext(out), ".")
 		format = cmp.Or(format, when(slices.Contains(formats, end), "%s", end), when(g.json, "json"), when(plot != "", "svg"), "html")
-		stated := cmd.Flags().Changed("format")
-		wanted := either(stated, format, end)
-		instead := map[string]string{"csv": "lbotune export writes the trials as csv",
-			"png": "write it as svg, of which browsers, Inkscape and rsvg-convert make a png"}[wanted]
 		switch {
-		case instead != "":
-			return hinted(usagef("a report is not written as %s", wanted), instead)
-		case end != "" && out != "-" && !stated && !slices.Contains(formats, end):
+		case end != "" && out != "-" && !cmd.Flags().Changed("format") && !slices.Contains(formats, end):
 			return usagef("-o %s: found .%s; allowed are .%s, or --format beside it", out, end, strings.Join(formats, ", ."))
 		case !slices.Contains(formats, format):
 			return usagef("--format: found %q; allowed are %s", format, strings.Join(formats, ", "))
