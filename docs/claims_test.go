@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"bytes"
 	"math"
 	"os"
 	"os/exec"
@@ -135,9 +136,12 @@ func programMB(t *testing.T) []float64 {
 
 func command(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	var warnings bytes.Buffer // of a busy machine, say
+	cmd.Stderr = &warnings
+	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+		t.Fatalf("%s %v: %v\n%s%s", name, args, err, out, warnings.Bytes())
 	}
 	return string(out)
 }
