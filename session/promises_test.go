@@ -16,7 +16,7 @@ import (
 )
 
 // TestPromises simulates studies with settings that were drawn, and checks all that the table
-// of promises calls held: every pair of settings with a seed of its own, and triples.
+// of promises calls held: every pair of settings, and some that seeds draw.
 //
 // LBOTUNE_SIMULATE=SEED draws settings by the seed and runs their study, FROM-TO runs these, and
 // fresh/N runs N that nobody has run before; with LBOTUNE_SETTINGS="constraints+kill" all of
@@ -59,7 +59,7 @@ func TestPromises(t *testing.T) {
 			studies = append(studies, func() { run(strings.Split(c.settings, "+"), c.seed) })
 		}
 		step := effort.Of(raced(421, 61), 23, 1)
-		for i, names := range drawnPairs() {
+		for i, names := range drawnGroups() {
 			if i%step == 0 {
 				studies = append(studies, func() { run(names, uint64(i+1)) })
 			}
@@ -108,16 +108,41 @@ func promisesBase(t *testing.T) string {
 	return base
 }
 
-// drawnPairs are all pairs of settings that the simulation can switch on.
-func drawnPairs() (pairs [][]string) {
-	for i, a := range settings {
-		for _, b := range settings[i+1:] {
-			if a.draw != nil && b.draw != nil {
-				pairs = append(pairs, []string{a.name, b.name})
-			}
+// drawnGroups are settings of which each two that can stand together are in a group, three in most
+// of them, as one study shows what each of its pairs shows. Two that cannot are a group of their own.
+func drawnGroups() (groups [][]string) {
+	var names []string
+	for _, s := range settings {
+		if s.draw != nil {
+			names = append(names, s.name)
 		}
 	}
-	return pairs
+	covered := map[[2]string]bool{} // in the order of names
+	for i, a := range names {
+		for j := i + 1; j < len(names); j++ {
+			b := names[j]
+			if covered[[2]string{a, b}] {
+				continue
+			}
+			group := []string{a, b}
+			for _, c := range names[j+1:] {
+				if covered[[2]string{a, c}] || covered[[2]string{b, c}] {
+					continue
+				}
+				if _, err := drawnPlan(append(slices.Clone(group), c), uint64(len(groups)+1)); err == nil {
+					group = append(group, c)
+					break
+				}
+			}
+			for k, a := range group {
+				for _, b := range group[k+1:] {
+					covered[[2]string{a, b}] = true
+				}
+			}
+			groups = append(groups, group)
+		}
+	}
+	return groups
 }
 
 // drawnSettings are two or three settings that a seed draws.
