@@ -62,7 +62,7 @@ func TestLineBehindAGap(t *testing.T) {
 	collector := parser.NewCollector(pattern)
 	feed(t, collector.Scanner(parser.Stdout, nil), "x\n|x\nloss=nan\n", 1000)
 	_, err = collector.Result(0)
-	if want := `metric "loss" is nan on a line of stdout, whose middle was not kept`; err == nil || err.Error() != want {
+	if want := `metric "loss" is nan on a line behind the part of stdout that was not kept`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

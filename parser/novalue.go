@@ -84,7 +84,7 @@ func (m *metric) noValue(picked occurrence) *NoValueError {
 	source := cmp.Or(picked.source, p.rule.Source)
 	where := fmt.Sprintf("line %d of %s", picked.line, source)
 	if picked.gaps > 0 { // its number is not known
-		e.Line, where = 0, fmt.Sprintf("a line of %s, whose middle was not kept", source)
+		e.Line, where = 0, fmt.Sprintf("a line behind the part of %s that was not kept", source)
 	}
 	e.Detail, e.Hint = fmt.Sprintf(why.detail, p.what(), e.Text, where, picked.status), why.hint
 	switch {

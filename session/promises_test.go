@@ -58,8 +58,11 @@ func TestPromises(t *testing.T) {
 		for _, c := range formerClashes {
 			studies = append(studies, func() { run(strings.Split(c.settings, "+"), c.seed) })
 		}
-		step := effort.Of(raced(421, 61), 23, 1)
-		for i, names := range drawnGroups() {
+		groups, step := drawnPairs(), effort.Of(raced(421, 61), 23, 1)
+		if step == 1 {
+			groups = drawnGroups()
+		}
+		for i, names := range groups {
 			if i%step == 0 {
 				studies = append(studies, func() { run(names, uint64(i+1)) })
 			}
@@ -108,39 +111,38 @@ func promisesBase(t *testing.T) string {
 	return base
 }
 
-// drawnGroups are settings of which each two that can stand together are in a group, three in most
-// of them, as one study shows what each of its pairs shows. Two that cannot are a group of their own.
-func drawnGroups() (groups [][]string) {
-	var names []string
-	for _, s := range settings {
-		if s.draw != nil {
-			names = append(names, s.name)
+// drawnPairs are all pairs of settings that the simulation can switch on.
+func drawnPairs() (pairs [][]string) {
+	for i, a := range settings {
+		for _, b := range settings[i+1:] {
+			if a.draw != nil && b.draw != nil {
+				pairs = append(pairs, []string{a.name, b.name})
+			}
 		}
 	}
-	covered := map[[2]string]bool{} // in the order of names
-	for i, a := range names {
-		for j := i + 1; j < len(names); j++ {
-			b := names[j]
-			if covered[[2]string{a, b}] {
-				continue
-			}
-			group := []string{a, b}
-			for _, c := range names[j+1:] {
-				if covered[[2]string{a, c}] || covered[[2]string{b, c}] {
-					continue
-				}
-				if _, err := drawnPlan(append(slices.Clone(group), c), uint64(len(groups)+1)); err == nil {
-					group = append(group, c)
+	return pairs
+}
+
+// drawnGroups hold all pairs of settings in fewer studies, since one of three settings shows what each of its
+// pairs shows. Two that no third can stand beside, or that cannot stand together, are a group of their own.
+func drawnGroups() (groups [][]string) {
+	covered := map[[2]string]bool{} // in the order of settings
+	for _, pair := range drawnPairs() {
+		a, b := pair[0], pair[1]
+		if covered[[2]string{a, b}] {
+			continue
+		}
+		group := pair
+		for _, s := range settings[slices.IndexFunc(settings, func(s setting) bool { return s.name == b })+1:] {
+			if c := s.name; s.draw != nil && !covered[[2]string{a, c}] && !covered[[2]string{b, c}] {
+				three := []string{a, b, c}
+				if _, err := drawnPlan(three, uint64(len(groups)+1)); err == nil {
+					group, covered[[2]string{a, c}], covered[[2]string{b, c}] = three, true, true
 					break
 				}
 			}
-			for k, a := range group {
-				for _, b := range group[k+1:] {
-					covered[[2]string{a, b}] = true
-				}
-			}
-			groups = append(groups, group)
 		}
+		groups = append(groups, group)
 	}
 	return groups
 }
