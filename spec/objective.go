@@ -68,7 +68,7 @@ func (t *table) objective(ok *[]int) study.Metric {
 	*ok = s.exitCodes("ok_exit")
 	s.done()
 	switch {
-	case s.data == nil && t.has("objective"): // it is no table, which has been said
+	case s.data == nil && t.misread("objective", "objectives"): // it is no table, which has been said
 	case len(s.data) == 0:
 		t.doc.noRule = true
 		t.Missing("objective", "for example\n\n    [objective]\n    metric = \"loss\"\n    direction = \"minimize\"", "nothing says what to optimize: add a table [objective]")

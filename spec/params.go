@@ -134,6 +134,7 @@ func (t *table) kindOfKeys() spaces.Kind {
 func (t *table) domain(p *spaces.Param) (unbounded bool) {
 	switch p.Kind {
 	case spaces.KindFloat, spaces.KindInt:
+		t.knows("min", "max") // neither is a misspelling of the other
 		var ok1, ok2 bool
 		p.Min, ok1 = t.bound("min")
 		p.Max, ok2 = t.bound("max")

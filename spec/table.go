@@ -54,10 +54,10 @@ func (t *table) self(hint, format string, args ...any) {
 }
 
 // Missing complains that the required key k is not there, unless a key that
-// looks like a misspelling of it is: done complains about that one.
+// looks like a misspelling of it is, and is not known: done complains about that one.
 func (t *table) Missing(k, hint, format string, args ...any) {
 	for found := range t.data {
-		if _, typo := spelling.Nearest(found, []string{k}); typo && found != k {
+		if _, typo := spelling.Nearest(found, []string{k}); typo && !slices.Contains(t.known(), found) {
 			return
 		}
 	}
