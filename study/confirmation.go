@@ -58,6 +58,7 @@ func (s *State) confirmed(t *Trial, e Confirmed, at time.Time) error {
 	switch {
 	case e.Metrics != nil:
 		t.Confirms = append(t.Confirms, e.Metrics)
+		t.retried += (t.ConfirmFailures - t.retried) % (s.Config.Run.Retries + 1)
 	case e.Failure != nil && !e.Failure.Kind.Blameless():
 		t.ConfirmFailures++
 	}
@@ -96,14 +97,19 @@ func (s *State) Unconfirmed() []*Trial {
 	return slices.DeleteFunc(s.contenders(), func(t *Trial) bool { return s.enough(t) || s.Breaks(t) })
 }
 
-// enough counts a run as failed that has failed once more than there are retries.
+// enough counts a run as failed that has failed once more than there are retries. Once the study is closed,
+// each failure counts: earlier versions had no retries here.
 func (s *State) enough(t *Trial) bool {
-	return len(t.Confirms)+t.ConfirmFailures/(s.Config.Run.Retries+1) >= s.Config.Run.Confirm
+	failed := t.ConfirmFailures
+	if s.Closed == nil {
+		failed = (failed - t.retried) / (s.Config.Run.Retries + 1)
+	}
+	return len(t.Confirms)+failed >= s.Config.Run.Confirm
 }
 
 // contenders are the trials that are run again: those of the front, or the best of those that
-// have held every limit, and the next ones down the ranking as long as the means of all of
-// them break one. Beside these it is the trial with today's values: what is gained over them is not
+// have held every limit, and the next ones down the ranking as long as all of them break one with their
+// means, or have failed too often to have one. Beside these it is the trial with today's values: what is gained over them is not
 // known from one run.
 func (s *State) contenders() []*Trial {
 	if s.Config.Several() {

@@ -196,6 +196,49 @@ func TestConfirmWithFailures(t *testing.T) {
 	}
 }
 
+// The retries count for each run: that which has succeeded at its last one has not failed. One that has
+// failed at all of them has, and so no trial is run again for ever.
+func TestRetriesOfEachConfirmation(t *testing.T) {
+	for _, c := range []struct {
+		retries int
+		runs    string
+		left    bool
+	}{
+		{1, "FSFS", true}, {1, "FSFSFS", false}, {1, "SFFFF", false}, {1, "FSFFF", true},
+		{1, "FSFFFF", false}, {2, "FFSFFSFF", true}, {0, "FFF", false}, {1, "FFFFF", true},
+	} {
+		st := limited(t, func(cfg *study.Config) { cfg.Run.Confirm, cfg.Run.Retries = 3, c.retries })
+		best := try(t, st, 1, 1, 3)
+		for _, run := range c.runs {
+			e := study.Confirmed{Trial: 1, Attempt: best.NextAttempt(), Failure: &study.Failure{Kind: study.FailExit}}
+			if run == 'S' {
+				e.Metrics, e.Failure = study.Metrics{"loss": 1, "size": 1, "speed": 3}, nil
+			}
+			apply(t, st, e)
+		}
+		if left := len(st.Unconfirmed()) > 0; left != c.left {
+			t.Errorf("%d retries, %s: run again is %v", c.retries, c.runs, left)
+		}
+	}
+}
+
+// An earlier version took a failure for a run that failed, and closed the study then: it keeps its best.
+func TestBestOfAnEarlierVersion(t *testing.T) {
+	st := limited(t, func(c *study.Config) { c.Run.Confirm, c.Run.Retries = 2, 1 })
+	flaky, steady := try(t, st, 1, 1, 3), try(t, st, 2, 1, 3)
+	value := study.Metrics{"loss": 2, "size": 1, "speed": 3}
+	applyAll(t, st, study.Confirmed{Trial: 1, Attempt: 2, Failure: &study.Failure{Kind: study.FailExit}},
+		study.Confirmed{Trial: 1, Attempt: 3, Metrics: value},
+		study.Confirmed{Trial: 2, Attempt: 2, Metrics: value}, study.Confirmed{Trial: 2, Attempt: 3, Metrics: value})
+	if got := st.Best(); got != flaky {
+		t.Errorf("trial %d is the best, and trial 1 is not confirmed yet", got.Number)
+	}
+	applyAll(t, st, study.Closed{Why: study.EndTrials}, study.Session{Number: 2})
+	if got := st.Best(); got != steady || !st.Ended() || len(st.Unconfirmed()) > 0 {
+		t.Errorf("trial %d is the best; ended is %v, and %d are to be confirmed", got.Number, st.Ended(), len(st.Unconfirmed()))
+	}
+}
+
 // Today's values are run again beside the best, be they ever so bad, since what is gained over them
 // cannot be known from one run; but not where they failed.
 func TestTodayIsConfirmed(t *testing.T) {

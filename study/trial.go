@@ -52,6 +52,7 @@ type Trial struct {
 	// ConfirmFailures counts those of them that have none.
 	Confirms        []Metrics `json:"confirms,omitempty"`
 	ConfirmFailures int       `json:"confirm_failures,omitempty"`
+	retried         int       // those of them that a retry has made good
 	// Proposed is when the trial was proposed, Attempts are those at it.
 	Proposed time.Time `json:"proposed,omitzero"`
 	Attempts []Attempt `json:"attempts,omitempty"`

@@ -313,7 +313,7 @@ func describeConfirmed(s *rows, st *study.State) {
 	}
 	for _, t := range st.Trials {
 		n := t.ConfirmFailures
-		s.when(n > 0 && t.Succeeded(), "repeats:", "trial %d: %d of %d runs failed", t.Number, n, n+len(t.Confirms))
+		s.when(n > 0 && t.Succeeded(), "repeats:", "trial %d: %d of %s failed", t.Number, n, count(n+len(t.Confirms), "attempt"))
 	}
 }
 
