@@ -342,6 +342,23 @@ func TestSafetyKeepsRuns(t *testing.T) {
 	})
 }
 
+// Without the trial, whose measurement was wrong, the study goes on.
+func TestSafetyWithoutATrial(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		s, f := safely(t, dir, "2/2", 8, 100, func(config *study.Config) { config.Budget.Trials, config.Run.Repeats = 3, 3 })
+		defer s.Close()
+		if err := s.Run(t.Context(), nil); !errors.As(err, new(*session.UnsafeError)) {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.Do(study.Request{Action: study.ActionExclude, Trial: 2}), s.Run(t.Context(), nil)); err != nil {
+			t.Error(err)
+		}
+		if want := []string{"1/1", "1/2", "1/3", "2/1", "2/2", "2/3", "3/1", "3/2", "3/3"}; !slices.Equal(f.launched, want) || s.State().Best().Number == 2 {
+			t.Errorf("launched %v; want %v; best is trial %d", f.launched, want, s.State().Best().Number)
+		}
+	})
+}
+
 // A reading over the safety limit which stops trials breaks it also where the run has ended before it could be stopped,
 // and however it has ended.
 func TestSafetyOfTheLastReading(t *testing.T) {

@@ -63,7 +63,7 @@ func (s *State) Event(r Request) (Event, error) {
 	case ActionExclude:
 		switch {
 		case err != nil:
-		case !t.Done():
+		case !t.Done() && (len(t.Repeats) == 0 || s.Unsafe() == ""): // else it may be what makes it unsafe
 			err = fmt.Errorf("trial %d is not finished yet", r.Trial)
 		case t.Excluded:
 			err = fmt.Errorf("trial %d is excluded already", r.Trial)
