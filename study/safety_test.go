@@ -231,6 +231,31 @@ func TestSafetyOfARerun(t *testing.T) {
 	}
 }
 
+// One that was stopped at another limit leaves nothing behind that would keep the command from being changed.
+func TestRerunForgetsACut(t *testing.T) {
+	for name, change := range map[string]func(*study.Config){
+		"without [safety]":      func(c *study.Config) { c.Safety = nil },
+		"of another metric":     func(c *study.Config) { c.Safety.Metric = "size" },
+		"within that of safety": func(c *study.Config) { c.Safety.At = 6 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := safely(t, func(c *study.Config) {
+				c.Metrics = append(slices.Clone(c.Metrics), study.Metric{Name: "size"})
+				change(c)
+			})
+			apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Origin: optimizer.OriginDefault, Values: values(0, 3)})
+			apply(t, st, study.Cut{Trial: 1, Attempt: 1, Metric: "loss", Reading: study.Reading{Step: 1, Value: 5.5}, Why: "over"})
+			apply(t, st, study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailExit, Code: 1}})
+			apply(t, st, study.Rerun{Trials: []int{1}})
+			cfg := st.Config
+			cfg.Command.Shell += " # repaired"
+			if _, err := st.Reconfigured(cfg); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // What was interrupted before the limit was changed is run again under the new one, and may break that. What was left
 // running is judged by neither.
 func TestSafetyOfAnInterruptedTrial(t *testing.T) {
