@@ -87,8 +87,11 @@ func (l *loop) onEnd(r *attempt, o outcome) {
 	if r.box != nil { // what is left stops nothing any more, but others are compared with it, and it may have broken the safety limit
 		batch, breach, _ := l.empty(r, true)
 		l.judge(r, batch, false)
-		if c := r.config.Safety; c != nil && breach != nil && breach.Metric == c.Metric {
-			l.cutAt(r, breach)
+		if c := r.config.Safety; c != nil && breach != nil {
+			limit := study.Limit{Metric: c.Metric, At: c.At, Least: c.Least}
+			if limit.Over(study.Metrics{breach.Metric: breach.Reading.Value}) > 0 {
+				l.cutAt(r, breach)
+			}
 		}
 	}
 	l.taken[r.slot]--

@@ -398,6 +398,22 @@ func TestSafetyOfTheLastReading(t *testing.T) {
 	}
 }
 
+// One that only breaks a stricter limit, before a run ends well, leaves no mark on its trial.
+func TestSafetyOfAStricterLimit(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		limit := 7.0
+		s, f := safely(t, dir, "", 0, 100, func(c *study.Config) {
+			c.Metrics = slices.Clone(c.Metrics)
+			c.Metrics[0].Max, c.Metrics[0].Stop, c.Budget.Trials = &limit, true, 1
+		})
+		defer s.Close()
+		f.program = func(runner.Job) ending { return ending{stdout: "loss=7.2\nloss=5\n", takes: time.Second / 2} }
+		if err := s.Run(t.Context(), nil); err != nil || s.State().Trials[0].Cut != nil {
+			t.Errorf("%v; cut %+v", err, s.State().Trials[0].Cut)
+		}
+	})
+}
+
 // What a person has enqueued is repeated all the same, and by its first run the study ends.
 func TestSafetyRepeatsWhatWasEnqueued(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
