@@ -425,7 +425,7 @@ func TestSafetyRepeatsWhatWasEnqueued(t *testing.T) {
 		}
 		err := s.Run(t.Context(), nil)
 		var unsafe *session.UnsafeError
-		if !errors.As(err, &unsafe) || !strings.Contains(err.Error(), "loss is 0 in trial 2 and 5 in trial 2") {
+		if !errors.As(err, &unsafe) || !strings.Contains(err.Error(), "loss is 5 in trial 1 and 0 in trial 2") {
 			t.Error(err)
 		}
 		if want := []string{"1/1", "1/2", "1/3", "2/1", "2/2", "2/3"}; !slices.Equal(f.launched, want) {

@@ -81,6 +81,9 @@ type shown struct {
 	slope  float64 // there, in the cube; infinite between equal values
 	noise  float64 // that the constant needs to hold
 	near   bool    // the two that need it are next to each other, so that it may be chance
+	varies int     // the trial whose runs differ most, by more than the noise allows
+	runs   [2]float64
+	excess float64 // by so much
 }
 
 const (
@@ -152,7 +155,7 @@ func (s *Safety) apart(v, w float64) float64 {
 	return math.Abs(v-w) - 2*s.Noise - printed*(math.Abs(v)+math.Abs(w))
 }
 
-// compareSafety notes what two trials say of the constant.
+// compareSafety notes what two trials say of the constant, and the runs of one of the noise.
 func (s *State) compareSafety(t, u *Trial) {
 	c, o := s.Config.Safety, &s.shown
 	v, high := c.span(t)
@@ -164,7 +167,13 @@ func (s *State) compareSafety(t, u *Trial) {
 	if down := c.apart(high, low); down > apart {
 		v, w, apart = high, low, down
 	}
-	if !(apart > 0) {
+	if !(apart > 1e-9*c.Constant) {
+		return
+	}
+	if t == u {
+		if apart > o.excess || apart == o.excess && t.Number < o.varies {
+			o.varies, o.runs, o.excess = t.Number, [2]float64{v, w}, apart
+		}
 		return
 	}
 	d := spaces.Distance(t.Point, u.Point)
@@ -189,7 +198,11 @@ func (s *State) Unsafe() string {
 	}
 	if o.slope > c.Constant*(1+1e-9) {
 		out = append(out, s.disproof())
-	} else if o.breach == 0 {
+	}
+	if o.varies > 0 {
+		out = append(out, fmt.Sprintf("noise = %v of [safety] does not hold: %s is %.6g and %.6g in two runs of trial %d; say noise = %v or more", c.Noise, c.Metric, o.runs[0], o.runs[1], o.varies, upwards(c.Noise+o.excess/2)))
+	}
+	if out == nil {
 		return ""
 	}
 	return strings.Join(append(out, "to go on, change [safety] (a larger constant, another limit) or take it out, and run the same command again; or leave it at that"), "; ")

@@ -144,7 +144,7 @@ func TestSafetyOfEveryRun(t *testing.T) {
 	const (
 		broke = "trial 2 broke the safety limit: loss = 5.5, above 5"
 		steep = "constant = 8 of [safety] does not hold: loss is 1 in trial 1 and 4.8 in trial 2"
-		own   = "constant = 8 of [safety] does not hold: loss is %v in trial 2 and %v in trial 2, which takes more than any, or the metric varies by chance: say noise = %v or more; to go on"
+		own   = "noise = 0 of [safety] does not hold: loss is %v and %v in two runs of trial 2; say noise = %v or more; to go on"
 	)
 	for name, c := range map[string]struct {
 		origin optimizer.Origin
@@ -158,13 +158,15 @@ func TestSafetyOfEveryRun(t *testing.T) {
 		"a repeat of what a person wants": {optimizer.OriginGiven, 2, []study.Event{repeat(5.5)}, ""},
 		"a repeat within the noise":       {optimizer.OriginModel, 2, []study.Event{repeat(5.5)}, ""},
 		"a steep repeat":                  {optimizer.OriginModel, 0, []study.Event{repeat(4.8)}, steep},
-		"a steep last repeat":             {optimizer.OriginModel, 0, []study.Event{repeat(1.2), finish(3, 4.8)}, fmt.Sprintf(own, 1.2, 4.8, 1.8)},
+		"a steep last repeat":             {optimizer.OriginModel, 0, []study.Event{repeat(1.2), finish(3, 4.8)}, steep + ", which takes at least 13.6; " + fmt.Sprintf(own, 1.2, 4.8, 1.8)},
 		"a confirming run over the limit": {optimizer.OriginModel, 0, []study.Event{repeat(2), finish(2, 2), confirm(5.5)}, broke},
 		"of what a person wanted":         {optimizer.OriginGiven, 0, []study.Event{repeat(2), finish(2, 2), confirm(5.5)}, broke},
-		"a steep confirming run":          {optimizer.OriginModel, 0, []study.Event{repeat(2), finish(2, 2), confirm(4.8)}, fmt.Sprintf(own, 2, 4.8, 1.4)},
+		"a steep confirming run":          {optimizer.OriginModel, 0, []study.Event{repeat(2), finish(2, 2), confirm(4.8)}, steep + ", which takes at least 13.6; " + fmt.Sprintf(own, 2, 4.8, 1.4)},
 		"repeats that differ":             {optimizer.OriginModel, 0, []study.Event{repeat(2), finish(2.05, 2.1)}, fmt.Sprintf(own, 2, 2.1, 0.05)},
 		"confirming runs that differ":     {optimizer.OriginGiven, 0, []study.Event{repeat(2), finish(2, 2), confirm(2.1)}, fmt.Sprintf(own, 2, 2.1, 0.05)},
 		"by the noise":                    {optimizer.OriginModel, 0.05, []study.Event{repeat(2), finish(2.05, 2.1), confirm(2)}, ""},
+		"by the last digit":               {optimizer.OriginModel, 0, []study.Event{repeat(2), finish(2, 2.00001)}, ""},
+		"by rounding":                     {optimizer.OriginModel, 0, []study.Event{repeat(0), finish(0, 1e-17)}, ""},
 		"within the noise":                {optimizer.OriginModel, 2, []study.Event{repeat(2), finish(2, 2), confirm(5.5)}, ""},
 		"a run cut and to be run again":   {optimizer.OriginModel, 0, []study.Event{cut, study.Ended{Trial: 2, Attempt: 1, Failure: crash}}, broke},
 	} {

@@ -61,6 +61,9 @@ SPEC does not say how to find the metric, --smoke lists the candidates.`)
 				"the order often says little about that at the end, and the best may be stopped; "+
 				"a larger min_resource looks later, see docs/pruning.md\n", oneLine(early))
 		}
+		if c := cfg.Safety; c != nil && c.Noise == 0 && max(cfg.Run.Repeats, cfg.Run.Confirm) > 1 {
+			fmt.Fprintf(g.err, "warning: [safety] without noise holds only if all runs of a trial have the same %s; if it varies by 0.1 up and down, say noise = 0.1\n", oneLine(c.Metric))
+		}
 		for about, text := range (&study.State{Config: cfg}).Mistakes {
 			if about != "direction" || *smoke == "" { // which the study of the smoke test says
 				fmt.Fprintln(g.err, "warning: "+oneLine(text))
