@@ -340,7 +340,7 @@ func (m *simModel) finished(e study.Finished) {
 	r := m.machine.runs[layout.Study(m.dir).Attempt(layout.AttemptID{Trial: e.Trial, Attempt: e.Attempt})]
 	switch {
 	case e.Status == optimizer.Failed:
-		if !f.Kind.Blameless() && t.retries != m.config.Run.Retries+1 && m.config.Budget.Patience == 0 && m.config.Budget.Limit() == 0 && m.config.Run.FailureGuard < 0 && m.config.Budget.Gap == 0 && !m.aims() && !m.plan.has("respec") {
+		if !f.Kind.Blameless() && t.retries != m.config.Run.Retries+1 && m.config.Budget.Patience == 0 && m.config.Budget.Limit() == 0 && m.config.Budget.WorkerTime == 0 && m.config.Run.FailureGuard < 0 && m.config.Budget.Gap == 0 && !m.aims() && !m.plan.has("respec") {
 			m.fault("trial %d failed after %d attempts; %d retries are allowed", e.Trial, t.retries, m.config.Run.Retries)
 		}
 	case f != nil: // stopped early
