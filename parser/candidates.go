@@ -98,7 +98,7 @@ func (d *discovery) read(log []byte) {
 			continue // JSON, which a dictionary that Python prints is not
 		}
 		d.columns(l.text)
-		for _, pair := range pairPattern.FindAllSubmatchIndex(l.text, -1) {
+		for _, pair := range pairPattern().FindAllSubmatchIndex(l.text, -1) {
 			words := printable(l.text[pair[2]:pair[3]])
 			if bytes.HasSuffix(l.text[:pair[2]], []byte("'")) {
 				words = strings.TrimPrefix(words, "s ") // of an owner

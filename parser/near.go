@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/spelling"
@@ -28,8 +29,9 @@ const (
 )
 
 // pairPattern finds names of up to four words that stand before numbers, or before such as [0.3] and tensor(0.3).
-var pairPattern = regexp.MustCompile(
-	`([\pL_][\pL\pN_./@$#%-]*(?: [\pL_(][\pL\pN_./@$#%()-]*){0,3})["'\x60\]\\]{0,3}\s*(?:->|=>|:=|[:=|│→：＝]|\s)\s*["']?\[{0,2}(?:[\w.]*(?:[tT]ensor|[aA]rray|Decimal|float\d\d|int\d\d)\()?(?:[-+.]{0,2}\d|[-+]?(?i:nan|inf)\b)`)
+var pairPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([\pL_][\pL\pN_./@$#%-]*(?: [\pL_(][\pL\pN_./@$#%()-]*){0,3})["'\x60\]\\]{0,3}\s*(?:->|=>|:=|[:=|│→：＝]|\s)\s*["']?\[{0,2}(?:[\w.]*(?:[tT]ensor|[aA]rray|Decimal|float\d\d|int\d\d)\()?(?:[-+.]{0,2}\d|[-+]?(?i:nan|inf)\b)`)
+})
 
 // explainer can say why nothing was found of a metric.
 type explainer interface {
@@ -105,7 +107,7 @@ func (s *sample) neighbours(name string) []neighbour {
 	var near []neighbour
 	seen := map[string]bool{name: true} // where it stands it is a part of a word, as in --name
 	for l := range s.all() {
-		for _, pair := range pairPattern.FindAllSubmatch(l.text, -1) {
+		for _, pair := range pairPattern().FindAllSubmatch(l.text, -1) {
 			words := printable(pair[1])
 			n := neighbour{name: words, line: l.number, distance: distance(name, words)}
 			for _, end := range suffixes(words) {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // NoValueError says why a trial's output gives no value. Its Reason is one of
@@ -169,8 +170,8 @@ func (p *Pattern) mend(token string) string {
 		return "let the program print it as in 1.5e-3"
 	case r.Regex != "":
 		return `let the group capture the number and nothing else, as ([-+.\w]+) does`
-	case named && withUnit.MatchString(joined):
-		return unitHint(r.Metric, withUnit.FindStringSubmatch(joined)[1])
+	case named && withUnit().MatchString(joined):
+		return unitHint(r.Metric, withUnit().FindStringSubmatch(joined)[1])
 	case named:
 		return `if a part of it is the value, find it by regex, with a group around that part`
 	case r.JSON != "" && strings.HasPrefix(token, "a list"):
@@ -180,7 +181,9 @@ func (p *Pattern) mend(token string) string {
 }
 
 // withUnit finds the unit of a number, or several numbers with units as in 1m2.5s.
-var withUnit = regexp.MustCompile(`^[-+]?[\d.]+(\p{L}+/?\p{L}*|\p{L}+[\d.]+\p{L}.*|(?::\d+)+)$`)
+var withUnit = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[-+]?[\d.]+(\p{L}+/?\p{L}*|\p{L}+[\d.]+\p{L}.*|(?::\d+)+)$`)
+})
 
 // unitHint says how to read a number that has a unit, which is never left out or
 // converted: a program that prints 950 and then 1.2k has not become better.

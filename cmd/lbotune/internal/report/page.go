@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -33,12 +34,14 @@ var pageJS string
 //go:embed page.html
 var pageHTML string
 
-var pages = template.Must(template.New("page").Funcs(template.FuncMap{
-	"clean": clean, "short": Short, "tidy": tidy, "policy": policy, "took": Took,
-	"safe":   func(made string) template.HTML { return template.HTML(made) }, // by another template, or drawn
-	"style":  func() template.CSS { return template.CSS(pageCSS + chartCSS) },
-	"script": func() template.JS { return template.JS(pageJS) },
-}).Parse(pageHTML))
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"clean": clean, "short": Short, "tidy": tidy, "policy": policy, "took": Took,
+		"safe":   func(made string) template.HTML { return template.HTML(made) }, // by another template, or drawn
+		"style":  func() template.CSS { return template.CSS(pageCSS + chartCSS) },
+		"script": func() template.JS { return template.JS(pageJS) },
+	}).Parse(pageHTML))
+})
 
 type card struct {
 	ID, Title, Note, Body string
@@ -103,7 +106,7 @@ func HTML(w io.Writer, studies []*Study) error {
 		page.Compare, _ = comparison(studies)
 	}
 	page.Studies = lists.Map(studies, func(s *Study) body { return body{s, append(s.drawn(true, true), s.panels()...)} })
-	return pages.Execute(w, page)
+	return pages().Execute(w, page)
 }
 
 func title(studies []*Study) string {
@@ -122,7 +125,7 @@ func IsPage(text string, studies []*Study) bool {
 
 func render(name string, data any) string {
 	var b strings.Builder
-	must(pages.ExecuteTemplate(&b, name, data)) // the templates are ours
+	must(pages().ExecuteTemplate(&b, name, data)) // the templates are ours
 	return b.String()
 }
 

@@ -206,7 +206,7 @@ func (v *Server) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", v.answer("text/html; charset=utf-8", func(w io.Writer, s *Study, now *shown) error {
 		page := whole{Title: title([]*Study{s}), Feed: now.feed(), Studies: []body{{s, now.pieces()}}}
-		return pages.ExecuteTemplate(w, "page", page)
+		return pages().ExecuteTemplate(w, "page", page)
 	}))
 	mux.HandleFunc("GET /events", v.events)
 	mux.HandleFunc("GET /log/{trial}", v.log)
