@@ -176,10 +176,23 @@ func (l *Local) wait(ctx context.Context, a *attempt) stopReason {
 		if err != nil {
 			return stopFlood
 		}
-		l.orphans() // which reaps the dead ones
+		l.bury()
 		if pause = min(2*pause, lookMax); grew {
 			pause = lookMin
 		}
+	}
+}
+
+// bury reaps the dead orphans, now and then for all that run: the more run, the longer takes a look.
+func (l *Local) bury() {
+	l.mu.Lock()
+	due := time.Since(l.buried) > lookMax/2
+	if due {
+		l.buried = time.Now()
+	}
+	l.mu.Unlock()
+	if due {
+		l.orphans()
 	}
 }
 

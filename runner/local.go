@@ -34,6 +34,8 @@ type Local struct {
 	mu   sync.Mutex
 	live map[int]*attempt // by process id of the supervisor, from fork to reaping
 
+	buried time.Time // when orphans were last reaped beside what runs
+
 	adopted  sync.Once
 	adopting bool
 	grouped  sync.Once
