@@ -193,7 +193,7 @@ func (l *loop) noteTime() {
 
 const (
 	// mostWith is how many proposals are made with one at most.
-	mostWith = 31
+	mostWith = 63
 	// longWait is the share of a trial's time for which a worker may wait for a proposal of its own.
 	longWait = 0.05
 	// recent is the weight of the newest time in a moving mean.

@@ -71,7 +71,7 @@ func (j job) against(ctx context.Context, opt optimizer.Optimizer) (run, error) 
 			return run{}, fmt.Errorf("%s on %s, seed %d: %w", j.variant, j.objective.Name, j.seed, err)
 		}
 		proposals, free := []optimizer.Proposal{p}, j.workers-len(active)-1
-		for long := trial > 0 && float64(free)*ask > 0.05*trial; long && batcher != nil && len(proposals) <= min(free, 31); {
+		for long := trial > 0 && float64(free)*ask > 0.05*trial; long && batcher != nil && len(proposals) <= min(free, 63); {
 			if p, err = batcher.More(ctx, q.Trial+len(proposals)); err != nil {
 				break // as in the program, the next Ask says what it is
 			}
