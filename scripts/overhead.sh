@@ -1,17 +1,18 @@
 #!/bin/sh
-# What lbotune adds to a trial: the time of N trials of `true` by random search in
-# WORKERS slots, with a synced journal, beside that of xargs -P and, where it is
+# What lbotune adds to a trial: the time of N trials of COMMAND, by default `true`, by random
+# search in WORKERS slots, with a synced journal, beside that of xargs -P and, where it is
 # installed, of GNU parallel with a job log, one after the other in each of three
 # rounds. The last lines give the ratios to xargs, round by round.
 #
-#     scripts/overhead.sh [N [WORKERS [DIR]]]
+#     scripts/overhead.sh [N [WORKERS [DIR [COMMAND]]]]
+#     scripts/overhead.sh 512 64 bin "sleep 1"
 #
 # The study is kept in DIR, by default in bin beside this directory, since /tmp may be
 # memory: what a sync and a new file cost depends on the disk. On ext4 a new file takes
 # up to a millisecond near where thousands were removed in the last five minutes, by
 # tests or by this script; +T has it choose another place for each run.
 set -eu
-n=${1:-2000} workers=${2:-2}
+n=${1:-2000} workers=${2:-2} command=${4:-true}
 repository=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "${3:-$repository/bin}"
 [ $# -ge 3 ] || chattr +T "$repository/bin" 2> /dev/null || : # where there is such a thing
@@ -21,7 +22,7 @@ cd "$repository"
 CGO_ENABLED=0 go build -trimpath -o "$dir/lbotune" ./cmd/lbotune
 cd "$dir"
 cat > spec.toml <<SPEC
-command = ["true"]
+command = [$(printf '"%s", ' $command)]
 [objective]
 last_number = true
 direction = "minimize"
@@ -35,7 +36,7 @@ method = "random"
 trials = $n
 [run]
 workers = $workers
-failure_guard = -1        # true prints no value: every trial fails
+failure_guard = -1        # the command prints no value: every trial fails
 params_from_env = true
 SPEC
 
@@ -52,12 +53,12 @@ seconds() {
 
 ratios=""
 for round in 1 2 3; do
-	seconds "xargs -P$workers" sh -c "seq $n | xargs -P$workers -n1 true"
+	seconds "xargs -P$workers" sh -c "seq $n | xargs -P$workers -I_ $command"
 	xargs=$took
 	seconds "lbotune" ./lbotune run --study "$round.study" spec.toml
 	ratios="$ratios $took/$xargs"
 	if command -v parallel > /dev/null && parallel --version 2> /dev/null | grep -q GNU; then
-		seconds "parallel --joblog -j$workers" sh -c "seq $n | parallel --will-cite --joblog $round.log -j$workers true"
+		seconds "parallel --joblog -j$workers" sh -c "seq $n | parallel --will-cite --joblog $round.log -j$workers -N0 $command"
 	fi
 done
 printf 'lbotune / xargs:'
