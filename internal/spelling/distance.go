@@ -37,7 +37,7 @@ func Nearest(name string, candidates []string) (string, bool) {
 	for _, c := range candidates {
 		d := Distance(strings.ToLower(name), strings.ToLower(c))
 		if len(name) > 1 && strings.HasPrefix(c, strings.ToLower(name)) {
-			d = min(d, 1) // a beginning is as good as one mistake
+			d = 0 // a beginning is nearer than any mistake
 		}
 		if d < dist && d < max(len(name), len(c)) {
 			best, dist = c, d
