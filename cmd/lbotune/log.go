@@ -46,7 +46,7 @@ prints, until that attempt ends.`)
 		}()
 		safe := &sanitizer{w: g.out, secrets: secrets.Of(st.Config.Run.SecretEnv)}
 		output := filepath.Join(l.Attempt(id), either(*stderr, runner.StderrName, runner.StdoutName))
-		err := runner.Tail(ctx, l.Output(output), math.MaxInt64, either[io.Writer](*raw, g.out, safe), ended)
+		err := runner.Tail(ctx, l.Output(output), math.MaxInt64, either[io.Writer](*raw, rawLog{g.out, g.err}, safe), ended)
 		if errors.Is(err, fs.ErrNotExist) {
 			return noOutput(st, l, t, id, err)
 		}
@@ -120,9 +120,21 @@ func (s *sanitizer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+const notKept = "[what was printed here was not kept: see max_log in the spec]\n"
+
 // Gap marks where a part of the output is missing.
-func (s *sanitizer) Gap() {
-	_, _ = s.Write([]byte("\n[what was printed here was not kept: see max_log in the spec]\n"))
+func (s *sanitizer) Gap() { _, _ = s.Write([]byte("\n" + notKept)) }
+
+// rawLog copies an output as it is, and tells of what is missing where errors are told.
+type rawLog struct {
+	io.Writer
+	err io.Writer
+}
+
+// Gap ends the line that is torn.
+func (r rawLog) Gap() {
+	_, _ = io.WriteString(r, "\n")
+	_, _ = io.WriteString(r.err, notKept)
 }
 
 func (s *sanitizer) safe(text []byte) string { return s.secrets.Hide(ansi.Sanitize(string(text))) }

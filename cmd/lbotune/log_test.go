@@ -54,13 +54,20 @@ func TestLogOfALongOutput(t *testing.T) {
 	if err := errors.Join(err, late, f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	var b bytes.Buffer
 	ended := make(chan struct{})
 	close(ended)
-	err = runner.Tail(t.Context(), runner.At(path), math.MaxInt64, &sanitizer{w: &b}, ended)
-	text := strings.ReplaceAll(b.String(), "\x00", "") // of the blocks beside the hole
-	if want := "early\nto\n[what was printed here was not kept: see max_log in the spec]\nrn\nlate\n"; err != nil || text != want {
-		t.Errorf("%v, got %q, want %q", err, text, want)
+	const gap = "[what was printed here was not kept: see max_log in the spec]\n"
+	shown := func(w io.Writer, b *bytes.Buffer, want string) {
+		err := runner.Tail(t.Context(), runner.At(path), math.MaxInt64, w, ended)
+		if text := strings.ReplaceAll(b.String(), "\x00", ""); err != nil || text != want { // of the blocks beside the hole
+			t.Errorf("%v, got %q, want %q", err, text, want)
+		}
+	}
+	var safe, raw, said bytes.Buffer
+	shown(&sanitizer{w: &safe}, &safe, "early\nto\n"+gap+"rn\nlate\n")
+	shown(rawLog{&raw, &said}, &raw, "early\nto\nrn\nlate\n")
+	if said.String() != gap {
+		t.Errorf("said %q", said.String())
 	}
 }
 
