@@ -278,6 +278,14 @@ func safely(t *testing.T, dir, one string, loss, constant float64, change func(*
 	return s, f
 }
 
+// stopping is safely for a study whose trials are stopped at a limit of their own, too.
+func stopping(t *testing.T, dir string, limit float64, change func(*study.Config)) (*session.Study, *fakeLauncher) {
+	return safely(t, dir, "", 0, 100, func(c *study.Config) {
+		c.Metrics[0].Max, c.Metrics[0].Stop = &limit, true
+		change(c)
+	})
+}
+
 // A run over the limit is the last, also where it is a repeat, or confirms the best.
 func TestSafetyStopsTheNextRun(t *testing.T) {
 	thrice := func(c *study.Config) { c.Run.Repeats = 3 }
@@ -371,11 +379,7 @@ func TestSafetyOfTheLastReading(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, dir string) {
-				limit := 7.5
-				s, f := safely(t, dir, "", 0, 100, func(c *study.Config) {
-					c.Metrics = slices.Clone(c.Metrics)
-					c.Metrics[0].Max, c.Metrics[0].Stop, c.Run.Retries = &limit, true, 2
-				})
+				s, f := stopping(t, dir, 7.5, func(c *study.Config) { c.Run.Retries = 2 })
 				defer s.Close()
 				usual := f.program
 				f.program = func(job runner.Job) ending {
@@ -401,11 +405,7 @@ func TestSafetyOfTheLastReading(t *testing.T) {
 // One that only breaks a stricter limit, before a run ends well, leaves no mark on its trial.
 func TestSafetyOfAStricterLimit(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
-		limit := 7.0
-		s, f := safely(t, dir, "", 0, 100, func(c *study.Config) {
-			c.Metrics = slices.Clone(c.Metrics)
-			c.Metrics[0].Max, c.Metrics[0].Stop, c.Budget.Trials = &limit, true, 1
-		})
+		s, f := stopping(t, dir, 7, func(c *study.Config) { c.Budget.Trials = 1 })
 		defer s.Close()
 		f.program = func(runner.Job) ending { return ending{stdout: "loss=7.2\nloss=5\n", takes: time.Second / 2} }
 		if err := s.Run(t.Context(), nil); err != nil || s.State().Trials[0].Cut != nil {
