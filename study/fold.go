@@ -186,7 +186,8 @@ func (s *State) configChanged(e ConfigChanged) error {
 	moved := !sameJSON(e.Config.Params, s.Config.Params) || !sameJSON(e.Config.Where, s.Config.Where) ||
 		!slices.Equal(search.rungs, s.Search.rungs) || !sameJSON(search.Settings, s.Search.Settings)
 	another := len(incomparable(s.Config, e.Config)) > 0
-	if !s.committed() || len(e.Config.Params) > before {
+	anew := !s.committed()
+	if anew || len(e.Config.Params) > before {
 		s.provenance = e.Config.provenance()
 	}
 	if !sameJSON(e.Config.Safety, s.Config.Safety) {
@@ -207,6 +208,9 @@ func (s *State) configChanged(e ConfigChanged) error {
 	s.Config, s.Space, s.Search, s.ran = e.Config, space, search, &configurations{}
 	for _, t := range s.Trials {
 		if !t.Done() {
+			if anew && t.by != s.provenance {
+				t.Cut = nil // of another program
+			}
 			t.by = s.provenance
 		}
 		t.former = t.former || another && t.Excluded

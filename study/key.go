@@ -53,7 +53,7 @@ func (c *Config) rules() string {
 func (s *State) committed() bool {
 	for _, t := range s.Trials {
 		switch {
-		case !t.Done() && (len(t.Repeats) > 0 || t.Cut != nil):
+		case !t.Done() && (len(t.Repeats) > 0 || t.Cut != nil && t.Cut.Attempt > int(t.last)):
 			return true
 		case !t.Excluded && (t.Status == optimizer.Succeeded || t.Status == optimizer.Pruned):
 			return true

@@ -233,9 +233,11 @@ func TestSafetyOfARerun(t *testing.T) {
 	}
 }
 
-// One that was stopped at another limit leaves nothing behind that would keep the command from being changed.
+// One that was stopped at a limit leaves nothing behind that would keep the command from being changed, and what that
+// of before has broken says nothing of another.
 func TestRerunForgetsACut(t *testing.T) {
 	for name, change := range map[string]func(*study.Config){
+		"at that of safety":     func(*study.Config) {},
 		"without [safety]":      func(c *study.Config) { c.Safety = nil },
 		"of another metric":     func(c *study.Config) { c.Safety.Metric = "size" },
 		"within that of safety": func(c *study.Config) { c.Safety.At = 6 },
@@ -249,10 +251,17 @@ func TestRerunForgetsACut(t *testing.T) {
 			apply(t, st, study.Cut{Trial: 1, Attempt: 1, Metric: "loss", Reading: study.Reading{Step: 1, Value: 5.5}, Why: "over"})
 			apply(t, st, study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailExit, Code: 1}})
 			apply(t, st, study.Rerun{Trials: []int{1}})
+			if broken := st.Unsafe() != ""; broken != (name == "at that of safety") {
+				t.Error(st.Unsafe())
+			}
 			cfg := st.Config
 			cfg.Command.Shell += " # repaired"
-			if _, err := st.Reconfigured(cfg); err != nil {
-				t.Error(err)
+			changed, err := st.Reconfigured(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if apply(t, st, *changed); st.Unsafe() != "" {
+				t.Error(st.Unsafe())
 			}
 		})
 	}
