@@ -158,6 +158,9 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	if !a.mayStart || resumed && a.confirms {
 		return outcome{unstarted: true}
 	}
+	if a.trial.Excluded && !a.confirms {
+		return failed(study.FailLaunch, 0, "not started: it is excluded")
+	}
 	if a.unsafe {
 		return notSafe()
 	}

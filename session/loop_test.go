@@ -350,7 +350,8 @@ func TestSafetyKeepsRuns(t *testing.T) {
 	})
 }
 
-// Without the trial, whose measurement was wrong, the study goes on.
+// Without the trial, whose measurement was wrong, the study goes on, and does not repeat it. It keeps its runs, should it
+// count again.
 func TestSafetyWithoutATrial(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		s, f := safely(t, dir, "2/2", 8, 100, func(config *study.Config) { config.Budget.Trials, config.Run.Repeats = 3, 3 })
@@ -361,8 +362,11 @@ func TestSafetyWithoutATrial(t *testing.T) {
 		if err := errors.Join(s.Do(study.Request{Action: study.ActionExclude, Trial: 2}), s.Run(t.Context(), nil)); err != nil {
 			t.Error(err)
 		}
-		if want := []string{"1/1", "1/2", "1/3", "2/1", "2/2", "2/3", "3/1", "3/2", "3/3"}; !slices.Equal(f.launched, want) || s.State().Best().Number == 2 {
+		if want := []string{"1/1", "1/2", "1/3", "2/1", "2/2", "3/1", "3/2", "3/3"}; !slices.Equal(f.launched, want) || s.State().Best().Number == 2 {
 			t.Errorf("launched %v; want %v; best is trial %d", f.launched, want, s.State().Best().Number)
+		}
+		if err := errors.Join(s.Do(study.Request{Action: study.ActionInclude, Trial: 2}), s.Do(study.Request{Action: study.ActionRerun, Rerun: []int{2}})); err != nil || len(s.State().Trials[1].Repeats) != 2 {
+			t.Errorf("%v; repeats %v", err, s.State().Trials[1].Repeats)
 		}
 	})
 }
