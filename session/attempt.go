@@ -48,7 +48,7 @@ type attempt struct {
 	begun  bool // its command runs
 	freed  int  // the loop's when it was launched
 	queued time.Time
-	cut    bool // the pruner has decided to stop it
+	cut    *study.Cut // the decision to stop it, nil if there is none
 }
 
 func (a *attempt) bindings() *command.Bindings {

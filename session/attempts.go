@@ -43,7 +43,7 @@ func (l *loop) launch(id layout.AttemptID) {
 	_, left := l.left[id.Trial]
 	delete(l.left, id.Trial)
 	if cut := r.trial.Cut; cut != nil && cut.Attempt == id.Attempt {
-		r.cut = true // decided by an earlier session
+		r.cut = cut // decided by an earlier session
 	}
 	if l.stop >= StopRunning {
 		r.cancel(errStopped)
@@ -87,11 +87,8 @@ func (l *loop) onEnd(r *attempt, o outcome) {
 	if r.box != nil { // what is left stops nothing any more, but others are compared with it, and it may have broken the safety limit
 		batch, breach, _ := l.empty(r, true)
 		l.judge(r, batch, false)
-		if c := r.config.Safety; c != nil && breach != nil {
-			limit := study.Limit{Metric: c.Metric, At: c.At, Least: c.Least}
-			if limit.Over(study.Metrics{breach.Metric: breach.Reading.Value}) > 0 {
-				l.cutAt(r, breach)
-			}
+		if breach != nil && breaks(r.config.Safety, breach) {
+			l.cutAt(r, breach)
 		}
 	}
 	l.taken[r.slot]--
@@ -144,6 +141,7 @@ func (l *loop) mayPass(r *attempt) bool {
 func (l *loop) trialEnded(t *study.Trial, r *attempt, o outcome) {
 	cut, config := t.Cut, &l.study.state.Config
 	if cut != nil && cut.Attempt == r.id.Attempt && o.failure != nil && (o.failure.Kind.Blameless() || o.byOthers) {
+		cut = r.cut // it may have broken the safety limit since
 		if !unpicked(config, cut, o) {
 			o = prunedOutcome(config, cut, o)
 		} else if !o.failure.Kind.Blameless() {

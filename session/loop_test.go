@@ -372,23 +372,29 @@ func TestSafetyWithoutATrial(t *testing.T) {
 }
 
 // A reading over the safety limit which stops trials breaks it also where the run has ended before it could be stopped,
-// and however it has ended.
+// and however it has ended. A stricter limit, at which the run is stopped before, does not hide it.
 func TestSafetyOfTheLastReading(t *testing.T) {
 	for name, last := range map[string]ending{
-		"a crash":    {stdout: "loss=8\n", exit: runner.Exit{Code: 1}},
-		"a signal":   {stdout: "loss=8\n", exit: runner.Exit{Code: 139, Signal: "SIGSEGV"}},
-		"no value":   {stdout: "loss=8\nloss=nan\n"},
-		"below it":   {stdout: "loss=8\nloss=5\n"},
-		"a full one": {stdout: "loss=8\n", exit: runner.Exit{Code: 1, DiskFull: true}},
+		"a crash":               {stdout: "loss=8\n", exit: runner.Exit{Code: 1}},
+		"a signal":              {stdout: "loss=8\n", exit: runner.Exit{Code: 139, Signal: "SIGSEGV"}},
+		"no value":              {stdout: "loss=8\nloss=nan\n"},
+		"below it":              {stdout: "loss=8\nloss=5\n"},
+		"a full one":            {stdout: "loss=8\n", exit: runner.Exit{Code: 1, DiskFull: true}},
+		"behind a stricter one": {stdout: "loss=7.2\nloss=8\nloss=5\n"},
+		"after a stricter one":  {stdout: "loss=7.2\n", every: time.Second, takes: time.Hour, rest: "loss=8\nloss=5\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, dir string) {
-				s, f := stopping(t, dir, 7.5, func(c *study.Config) { c.Run.Retries = 2 })
+				limit := 7.5
+				if strings.HasSuffix(name, "stricter one") {
+					limit = 7
+				}
+				s, f := stopping(t, dir, limit, func(c *study.Config) { c.Run.Retries = 2 })
 				defer s.Close()
 				usual := f.program
 				f.program = func(job runner.Job) ending {
 					if strings.HasSuffix(job.ID, "/2/1") {
-						last.takes = time.Second / 2
+						last.takes = max(last.takes, time.Second/2)
 						return last
 					}
 					return usual(job)

@@ -63,23 +63,34 @@ func (l *loop) collect(r *attempt, settled bool) {
 	}
 }
 
-// cutAt notes that an attempt has broken a limit, unless it is being stopped already.
+// cutAt notes that an attempt has broken a limit, unless it is being stopped already for something as grave.
 func (l *loop) cutAt(r *attempt, breach *study.Cut) {
-	if !r.cut {
-		r.cut = true
+	if graver(r.config.Safety, breach, r.cut) {
+		r.cut = breach
 		breach.Trial, breach.Attempt = r.id.Trial, r.id.Attempt
 		l.events = append(l.events, *breach)
 	}
 }
 
+// graver reports whether an attempt is to be stopped at cut: it was not before, or not at the safety limit, and now is.
+func graver(s *study.Safety, cut, before *study.Cut) bool {
+	return before == nil || breaks(s, cut) && !breaks(s, before)
+}
+
+// breaks reports whether an attempt is stopped at a reading over the safety limit, if there is one.
+func breaks(s *study.Safety, c *study.Cut) bool {
+	return s != nil && study.Limit{Metric: s.Metric, At: s.At, Least: s.Least}.Over(study.Metrics{c.Metric: c.Reading.Value}) > 0
+}
+
 // judge gives the pruner the readings of an attempt, and keeps those that others are
 // compared with. As long as the attempt runs, the pruner may stop it.
 func (l *loop) judge(r *attempt, batch []study.Reading, runs bool) {
-	if r.cut {
+	if r.cut != nil {
 		return
 	}
-	events, cut := l.study.verdict(r.id, batch, runs, l.warn)
-	l.events, r.cut = append(l.events, events...), cut != nil
+	var events []study.Event
+	events, r.cut = l.study.verdict(r.id, batch, runs, l.warn)
+	l.events = append(l.events, events...)
 }
 
 // verdict is judge for any attempt, as events.

@@ -30,13 +30,14 @@ type readingBox struct {
 	// objectives are the metrics of which the pruner wants readings, if any.
 	objectives []int
 	limits     []study.Limit // the first reading that breaks one stops the trial
+	safety     *study.Safety
 
 	chunk    sync.Mutex // held while a chunk of the output is read
 	mu       sync.Mutex
 	began    time.Time        // the attempt; zero if what is read was printed at another time
 	told     bool             // the loop knows
 	counters []pruner.Counter // of the metrics: the steps of readings that have none
-	breach   *study.Cut       // of the first limit that was seen to be broken
+	breach   *study.Cut       // of the first limit that was seen to be broken, or of the safety limit
 
 	waiting []study.Reading
 	open    map[int]float64 // values of the objectives at one step, so far
@@ -53,7 +54,7 @@ type readingBox struct {
 
 func newBox(c *study.Config, t *study.Trial, attempt int) *readingBox {
 	b := &readingBox{metrics: c.Metrics, counters: make([]pruner.Counter, len(c.Metrics)),
-		open: map[int]float64{}, known: t.MeasuredBy(attempt)}
+		open: map[int]float64{}, known: t.MeasuredBy(attempt), safety: c.Safety}
 	for i, m := range c.Metrics {
 		if m.Direction != "" && c.Prunes() && len(t.Repeats) == 0 {
 			b.objectives = append(b.objectives, i)
@@ -73,9 +74,12 @@ func (b *readingBox) add(r parser.Reading) {
 	b.measure(r, step)
 	for _, l := range b.limits {
 		read := study.Metrics{b.metrics[r.Metric].Name: r.Value}
-		if b.breach == nil && l.Over(read) > 0 {
-			b.breach = &study.Cut{Metric: l.Metric, Reading: study.Reading{Step: step, Value: r.Value},
-				Why: fmt.Sprintf("at step %v: %s", step, l.Broken(read))}
+		if !(l.Over(read) > 0) {
+			continue
+		}
+		if cut := (&study.Cut{Metric: l.Metric, Reading: study.Reading{Step: step, Value: r.Value}}); graver(b.safety, cut, b.breach) {
+			cut.Why = fmt.Sprintf("at step %v: %s", step, l.Broken(read))
+			b.breach = cut
 		}
 	}
 	if i := slices.Index(b.objectives, r.Metric); i >= 0 {

@@ -110,7 +110,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
 			return err
 		}
 		for _, r := range l.study.running {
-			if r.cut {
+			if r.cut != nil {
 				r.cancel(errPruned)
 			}
 		}
