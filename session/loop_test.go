@@ -412,6 +412,48 @@ func TestSafetyOfTheLastReading(t *testing.T) {
 	}
 }
 
+// So does one of a run that has failed while lbotune was away, if its line is whole.
+func TestSafetyOfARunThatNobodyFollowed(t *testing.T) {
+	for name, c := range map[string]struct {
+		stdout string
+		exit   runner.Exit
+		breaks bool
+	}{
+		"crashed":    {"loss=8\n", runner.Exit{Code: 1}, true},
+		"killed":     {"loss=8\nloss=5\n", runner.Exit{Code: 137, Signal: "SIGKILL"}, true},
+		"ended":      {"loss=8\n", runner.Exit{Code: 143, Signal: "SIGTERM"}, true},
+		"well":       {"loss=8\nloss=5\n", runner.Exit{}, true},
+		"half a one": {"loss=5\nloss=8", runner.Exit{Code: 1}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				s, f := stopping(t, dir, 7.5, func(c *study.Config) { c.Budget.Trials = 1 })
+				usual := f.program
+				f.program = func(job runner.Job) ending {
+					if strings.HasSuffix(job.ID, "/1/1") {
+						return ending{stdout: c.stdout, exit: c.exit, takes: time.Hour}
+					}
+					return usual(job)
+				}
+				stop := make(chan session.Stop)
+				time.AfterFunc(time.Second, func() { stop <- session.StopHere })
+				if err := s.Run(t.Context(), stop); !errors.Is(err, session.ErrStopped) {
+					t.Fatal(err)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(2 * time.Hour)
+				s, _ = stopping(t, dir, 7.5, func(c *study.Config) { c.Budget.Trials = 1 })
+				defer s.Close()
+				if err := s.Run(t.Context(), nil); errors.As(err, new(*session.UnsafeError)) != c.breaks {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
 // One that only breaks a stricter limit, before a run ends well, leaves no mark on its trial.
 func TestSafetyOfAStricterLimit(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {

@@ -45,7 +45,9 @@ func (a *attempt) outcome(exit runner.Exit, err error, began time.Time, f *follo
 	var spawn *runner.SpawnError
 	switch {
 	case err == nil:
-		o = a.judge(exit, f)
+		if o = a.judge(exit, f); o.failure != nil {
+			a.follow(f)
+		}
 		if o.failure != nil && byProgram(o.failure.Kind) && (exit.DiskFull || door.FullDisk(a.bindings().WorkDir(), false)) {
 			o.failure = &study.Failure{Kind: study.FailDisk, Text: o.failure.Text + " while the disk was full"}
 		}
