@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -171,10 +172,8 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 	rng := rand.New(rand.NewPCG(17, 5))
 	im := &Importance{Objective: m.objective.Name, From: "first", Trial: m.best.Number, Log: m.log}
 	base := m.first.Point
-	if v, ok := s.state.Search.Default(s.state.Space); ok {
-		if p, err := s.state.Search.Encode(v); err == nil && !m.best.Values.Equal(v) {
-			im.From, base = "default", p
-		}
+	if t := s.state.Trials[0]; t.Origin == optimizer.OriginDefault && !t.Outside && !m.best.Values.Equal(t.Values) {
+		im.From, base = "default", t.Point
 	}
 	settings := m.settings(rng)
 	var anywhere []spaces.Point

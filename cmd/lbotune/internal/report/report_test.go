@@ -323,6 +323,25 @@ func TestStoppedTrialsHaveNoValue(t *testing.T) {
 	}
 }
 
+// Today's values are those that the first trial had, also once the spec has another default.
+func TestImportanceFromWhatTodayWas(t *testing.T) {
+	x := float("x")
+	x.Default = spaces.Float(0.875)
+	h := begin(t, x, float("y"))
+	h.record(study.Proposed{Trial: 1, Origin: optimizer.OriginDefault, Values: h.st.Space.Decode(spaces.Point{0.875, 0.5})},
+		study.Started{Trial: 1, Attempt: 1}, study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: metrics(0.87)})
+	for i := range 20 {
+		h.trial(float64(i)/20, float64(i*7%20)/20)
+	}
+	c := h.st.Config
+	c.Params = slices.Clone(c.Params)
+	c.Params[0].Default = spaces.Float(0.125)
+	h.record(study.ConfigChanged{Fingerprint: "g", Config: c})
+	if s := h.of(false); s.Unimportant() != nil || s.Model.Importance.From != "default" || s.Model.Importance.Start != 0.87 {
+		t.Errorf("%v; %+v", s.Unimportant(), s.Model)
+	}
+}
+
 // A journal, which may be anybody's, can name any slot.
 func TestTimelineOfAnySlot(t *testing.T) {
 	h := begin(t, float("x"))
