@@ -326,7 +326,10 @@ func (s *State) finished(t *Trial, e Finished, at time.Time) error {
 	if e.Status == optimizer.Succeeded {
 		s.longest = max(s.longest, t.Took)
 	}
-	t.Value, t.Metrics, t.repeated = value, e.Metrics.reported(), e.Last
+	t.Value, t.Metrics = value, e.Metrics.reported()
+	if e.Last != nil {
+		t.Repeats = append(t.Repeats, e.Last)
+	}
 	if t.Status == optimizer.Failed || s.noBar(t) {
 		s.watch(pruner.Call{Forget: t.Number})
 	} else {

@@ -2,6 +2,7 @@ package study_test
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -107,6 +108,21 @@ func TestEndsWithoutValues(t *testing.T) {
 				t.Errorf("%s: %v after %v", name, one.Value, one.Took)
 			}
 		})
+	}
+}
+
+// The last of several repeats is one of them, and combined they are the value.
+func TestLastRepeatIsKept(t *testing.T) {
+	st := &study.State{}
+	runs := []study.Metrics{{"loss": 1}, {"loss": 3}, {"loss": 8}}
+	apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: config()})
+	apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0, 1)})
+	for i := range runs[:2] {
+		apply(t, st, study.Ended{Trial: 1, Attempt: i + 1, Metrics: runs[i]})
+	}
+	apply(t, st, study.Finished{Trial: 1, Attempt: 3, Status: optimizer.Succeeded, Metrics: study.Combine(runs, "mean"), Last: runs[2]})
+	if one := st.Trials[0]; one.Value != 4 || !reflect.DeepEqual(one.Repeats, runs) {
+		t.Errorf("the runs %v have %v", one.Repeats, one.Value)
 	}
 }
 

@@ -106,7 +106,7 @@ func (s *Safety) span(t *Trial) (least, most float64) {
 	if t.Status == optimizer.Succeeded {
 		add(t.Metrics.Get(s.Metric))
 	}
-	for _, runs := range [][]Metrics{t.Repeats, {t.repeated}, t.Confirms} {
+	for _, runs := range [][]Metrics{t.Repeats, t.Confirms} {
 		for _, m := range runs {
 			add(m.Get(s.Metric))
 		}
@@ -131,7 +131,6 @@ func (s *State) watchSafety(t *Trial) {
 			breach(t.Cut.Reading.Value, t.Cut.Metric == c.Metric)
 		}
 		breach(t.Metrics.Get(c.Metric))
-		breach(t.repeated.Get(c.Metric))
 		for _, m := range t.Repeats {
 			breach(m.Get(c.Metric))
 		}

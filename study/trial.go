@@ -41,8 +41,7 @@ type Trial struct {
 	// Retries is how many attempts failed and were run again.
 	Retries int `json:"retries,omitempty"`
 	// Repeats are the metrics of the repeats that have ended.
-	Repeats  []Metrics `json:"repeats,omitempty"`
-	repeated Metrics   // those of the last one, which has ended the trial
+	Repeats []Metrics `json:"repeats,omitempty"`
 	// Continues is the trial whose run this one continues with more of the resource; 0 for none.
 	Continues int    `json:"continues,omitempty"`
 	root      *Trial // the first of these, nil for none
@@ -97,7 +96,7 @@ func (t *Trial) underWay() bool {
 // runs is how many of the trial's runs have counted: each has a seed of its own.
 func (t *Trial) runs(c *Config) int {
 	if !t.Done() {
-		return len(t.Repeats)
+		return min(len(t.Repeats), max(c.Run.Repeats, 1)-1) // also of one that has ended, as it was before its last run
 	}
 	return max(c.Run.Repeats, 1) + len(t.Confirms) + t.ConfirmFailures
 }

@@ -205,7 +205,7 @@ func printTrial(g *global, st *study.State, l layout.Study, t *study.Trial) erro
 	s.when(words != "", "stderr", "%s", words)
 	if j.Value != nil {
 		n := len(t.Repeats)
-		of := when(n > 0, ", the %s of %d runs", cmp.Or(c.Run.Combine, "mean"), n+1)
+		of := when(n > 1 && t.Status == optimizer.Succeeded, ", the %s of %d runs", cmp.Or(c.Run.Combine, "mean"), n)
 		s.add("value", "%s = %s%s", oneLine(c.Objective().Name), exact(*j.Value), of)
 	}
 	if t.Done() && t.Status != optimizer.Failed {
