@@ -22,7 +22,7 @@ func epochs(n int) string {
 }
 
 // The course of a trial is recorded, whether there is a pruner or not, and thinned to a
-// bounded number of measurements.
+// bounded number of measurements, of which the last is the trial's last.
 func TestCourse(t *testing.T) {
 	for name, c := range map[string]struct {
 		out   string
@@ -32,7 +32,7 @@ func TestCourse(t *testing.T) {
 	}{
 		"short":      {out: epochs(5), most: 5, least: 5},
 		"followed":   {out: epochs(20), every: time.Second, most: 20, least: 20},
-		"long":       {out: epochs(1000), most: 64 + 4*32, least: 64 + 3*32},
+		"long":       {out: epochs(999), most: 64 + 4*32, least: 64 + 3*32},
 		"no steps":   {out: "loss 3\naccuracy 0.5\n", most: 0},
 		"many of it": {out: strings.Repeat("loss 3\n", 10), most: 10, least: 10},
 	} {
@@ -50,6 +50,9 @@ func TestCourse(t *testing.T) {
 				trial := st.Trials[0]
 				if n := len(trial.Measurements); n < c.least || n > c.most {
 					t.Fatalf("%d measurements; want %d to %d", n, c.least, c.most)
+				}
+				if n := len(trial.Measurements); name == "long" && trial.Measurements[n-1].Step != 999 {
+					t.Errorf("the last of them is of step %v", trial.Measurements[n-1].Step)
 				}
 				for i, m := range trial.Measurements {
 					if loss := float64(m.Metrics["loss"]); name != "many of it" && (loss != 1/m.Step || float64(m.Metrics["accuracy"]) != 1-1/m.Step) {

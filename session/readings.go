@@ -47,6 +47,7 @@ type readingBox struct {
 	// Readings of different metrics at one step are one measurement.
 	measured []study.Measurement
 	last     study.Measurement // not complete
+	passed   study.Measurement // the one before it, if it was one too many
 	steps    bool              // a step was printed with it
 	course   thinning
 	known    int // so many were recorded by an earlier session
@@ -125,12 +126,19 @@ func (b *readingBox) measure(r parser.Reading, step float64) {
 
 // complete keeps the last measurement, unless it is one too many.
 func (b *readingBox) complete() {
+	b.passed = b.last
 	if b.course.keeps(denseMeasurements) {
-		if b.known--; b.known < 0 {
-			b.measured = append(b.measured, b.last)
-		}
+		b.keep()
 	}
 	b.last = study.Measurement{}
+}
+
+// keep records the measurement that was passed, unless an earlier session has.
+func (b *readingBox) keep() {
+	if b.known--; b.known < 0 {
+		b.measured = append(b.measured, b.passed)
+	}
+	b.passed = study.Measurement{}
 }
 
 // filler reads what a running attempt prints, by its scanner, into the attempt's box:
@@ -181,13 +189,16 @@ func (b *readingBox) settling() time.Duration {
 	return min(settling, max(settling/4, time.Since(b.began)))
 }
 
-// end says that no reading follows. The only measurement of a program that prints no steps is its
-// result and no course.
+// end says that no reading follows: the last measurement is kept. The only one of a program that prints no
+// steps is its result and no course.
 func (b *readingBox) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.last.Metrics != nil && (b.course.count > 0 || b.steps) {
 		b.complete()
+	}
+	if b.passed.Metrics != nil {
+		b.keep()
 	}
 }
 

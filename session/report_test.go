@@ -174,6 +174,22 @@ func TestReportsOfOneStep(t *testing.T) {
 	}
 }
 
+// A long course of reports ends with the last of them.
+func TestLastReportIsKept(t *testing.T) {
+	s := reporting(t, func(*study.Config) {})
+	trial, err := s.Ask(t.Context())
+	for step := 1; err == nil && step < 100; step++ {
+		_, err = s.Report(trial.Number, float64(step), study.Metrics{"loss": 1 / float64(step)})
+	}
+	if err = errors.Join(err, s.Tell(trial.Number, study.Metrics{"loss": 1})); err != nil {
+		t.Fatal(err)
+	}
+	course := s.State().Trials[0].Measurements
+	if last := course[len(course)-1]; len(course) >= 99 || last.Step != 99 {
+		t.Errorf("%d measurements, the last at step %v", len(course), last.Step)
+	}
+}
+
 // What is taken out beside something that is put back counts no more where readings are compared.
 func TestReportsAfterExclusions(t *testing.T) {
 	s := reporting(t, func(c *study.Config) { c.Prune = &study.Prune{Method: "median", MinTrials: 1} })

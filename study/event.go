@@ -103,8 +103,8 @@ type Started struct {
 }
 
 // Measured holds measurements of a running attempt: a trial's course, for those who
-// look on. Of a long course it has some 64 and 32 more each time that it doubles. Without one it says how
-// long the study has run, under a limit of time.
+// look on. Of a long course it has some 64, 32 more each time that it doubles, and the last. Without one it
+// says how long the study has run, under a limit of time.
 type Measured struct {
 	Trial        int           `json:"trial"`
 	Attempt      int           `json:"attempt"`

@@ -214,7 +214,7 @@ func printTrial(g *global, st *study.State, l layout.Study, t *study.Trial) erro
 	s.list("params", valueLines(t.Values))
 	course := report.CourseOf(t, c.Objective().Name)
 	if n := len(course); n > 0 {
-		s.add("course", "%s, the last at step %s", count(n, "measurement"), short(course[n-1].Step))
+		s.add("course", "%s kept, the last at step %s", count(n, "measurement"), short(course[n-1].Step))
 	}
 	s.add("origin", "%s", originOf(t))
 	s.when(t.Continues > 0, "continues", "trial %d", t.Continues)
