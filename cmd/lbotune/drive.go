@@ -245,6 +245,8 @@ func (d *driver) tell(r driveRequest) (driveAnswer, error) {
 		err = usagef(`found "step" in a tell, which ends the trial; a "report" takes it`)
 	case (r.Value == nil) == (r.Failed == ""):
 		err = usagef(`want either "value", a number, or "failed", the reason why there is none`)
+	case r.Failed != "" && len(others) > 0:
+		err = usagef(`found "metrics" beside "failed"; a trial that has failed has none`)
 	case err == nil:
 		value := float64(*cmp.Or(r.Value, new(journal.Float)))
 		err = asRefusal(tell(d.Study, r.Trial, value, others, r.Failed))
