@@ -3,6 +3,8 @@ package report
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -47,6 +49,9 @@ func (v *Server) obey(w http.ResponseWriter, r *http.Request) {
 	in := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostOrdered))
 	in.DisallowUnknownFields()
 	err := in.Decode(&o)
+	if _, end := in.Token(); err == nil && !errors.Is(end, io.EOF) {
+		err = errors.New("there is more than one, and none was taken")
+	}
 	_ = out.SetReadDeadline(time.Time{})
 	if err != nil {
 		Answer{Error: clean("this is no order: "+err.Error(), 300)}.send(w, http.StatusBadRequest)
