@@ -69,6 +69,17 @@ func TestTodaysValuesWithoutARival(t *testing.T) {
 	}
 }
 
+// Initial trials that count no more are none of those of which it is said what they gave.
+func TestInitialTrialsThatCount(t *testing.T) {
+	st := played(t, func(*study.Config) {}, nil, [2]float64{0.5, 3}, [2]float64{0.1, 1}, [2]float64{0.2, 4}, [2]float64{0.3, 9}, [2]float64{0.4, 2})
+	for i, trial := range st.Trials[:4] {
+		trial.Origin, trial.Outside, trial.Excluded = optimizer.OriginInitial, i == 1, i == 3
+	}
+	if text := closing(t.Context(), st, layout.Of(t.TempDir())); !strings.Contains(text, ", from 3 after 2 initial trials\n") {
+		t.Errorf("two of four count:\n%s", text)
+	}
+}
+
 // A constant that trials disprove rules nothing out, neither at the end nor of a trial that was proposed before.
 func TestDisprovedBoundsAreNotSaid(t *testing.T) {
 	for name, c := range map[string]struct {
