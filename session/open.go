@@ -185,6 +185,12 @@ func (s *Study) begin(config *study.Config, torn string) error {
 					"name", p.Name, "default", p.Default)
 			}
 		}
+		for _, m := range change.Config.Metrics {
+			untold := func(t *study.Trial) bool { _, told := t.Metrics.Get(m.Name); return t.Succeeded() && !told }
+			if m.Limited() && slices.ContainsFunc(s.state.Trials, untold) {
+				s.opts.Log.Warn("not all trials so far have told what has a limit, and those count as over it", "metric", m.Name)
+			}
+		}
 		s.opts.Log.Info("the settings have changed since the last session")
 	}
 	mended := s.state.Mended(change)

@@ -116,7 +116,12 @@ func (s *State) optuna(t *Trial, metrics []string) *optuna.Trial {
 		u.State, u.Values = optuna.Failed, nil
 	case t.Done():
 		u.State = map[optimizer.Status]optuna.State{optimizer.Succeeded: optuna.Complete, optimizer.Pruned: optuna.Pruned}[t.Status]
-		if over := lists.Map(s.Config.AllLimits(), func(l Limit) journal.Float { return journal.Float(l.Over(t.Metrics)) }); over != nil {
+		if over := lists.Map(s.Config.AllLimits(), func(l Limit) journal.Float {
+			if _, told := t.Metrics.Get(l.Metric); !told && t.Status == optimizer.Succeeded {
+				return journal.Float(math.Inf(1)) // to Optuna what is no number holds its limit
+			}
+			return journal.Float(l.Over(t.Metrics))
+		}); over != nil {
 			u.System["constraints"] = over
 		}
 	}
