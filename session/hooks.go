@@ -236,8 +236,8 @@ func hookEnv(st *study.State, l layout.Study, u study.Update) []string {
 	}
 	add("TRIAL", strconv.Itoa(t.Number))
 	add("STATUS", string(t.Status))
-	add("SECONDS", number(journal.Seconds(t.Took)))
 	if !t.Hand {
+		add("SECONDS", number(journal.Seconds(t.Took)))
 		add("TRIAL_DIR", l.Attempt(layout.AttemptID{Trial: t.Number, Attempt: t.Attempt}))
 	}
 	if t.Failure != nil {

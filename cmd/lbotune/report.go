@@ -363,7 +363,7 @@ func writeCSV(w io.Writer, st *study.State) error {
 	table := csv.NewWriter(w)
 	_ = table.Write(head) // Error says of all rows what went wrong
 	for _, t := range st.Trials {
-		row := []string{strconv.Itoa(t.Number), st.StandingOf(t), textOr("", exact)(journal.Seconds(t.Took), t.Done()), string(t.Origin), t.Failure.String()}
+		row := []string{strconv.Itoa(t.Number), st.StandingOf(t), textOr("", exact)(journal.Seconds(t.Took), t.Done() && !t.Hand), string(t.Origin), t.Failure.String()}
 		row = append(row, cells(t, st.Config.Metrics, st.Config.Params, "", exact, spaces.Value.Text)...)
 		if len(notes) > 0 {
 			row = append(row, strings.Join(notes[t.Number], "; "))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -79,6 +80,20 @@ func TestShownRepeats(t *testing.T) {
 		}
 		if want := "loss = 1" + when(i == 0, ", the mean of 2 runs") + "\n"; !strings.Contains(out.String(), want) {
 			t.Errorf("%s: want %q:\n%s", end.Status, want, &out)
+		}
+	}
+}
+
+// How long a trial took that somebody else has run is not known, and not 0.
+func TestTimeOfATrialByHand(t *testing.T) {
+	l := byHand(t, t.TempDir())
+	for args, want := range map[string]string{"trials": "\n1      0.5    best    -     ", "show": "\nfinished  ", "export": "\n1,succeeded,,initial,",
+		"export --format optuna": `"user_attrs":{"lbotune:origin":"initial","lbotune:status":`, "report -o -": "<td>succeeded</td><td>-</td>"} {
+		words := strings.Fields(args)
+		words = slices.Insert(words, 1, string(l))
+		var out, said bytes.Buffer
+		if code := execute(append(words, either(args == "show", []string{"1"}, nil)...), streams{strings.NewReader(""), &out, &said}); code != 0 || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: exit code %d, %s, and not %q", args, code, &said, want)
 		}
 	}
 }

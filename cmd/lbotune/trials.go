@@ -75,7 +75,7 @@ func trialsTable(st *study.State, l layout.Study, list []*study.Trial) [][]strin
 	for _, t := range list {
 		leads := slices.Contains(best, t) && st.Feasible(t)
 		value, standing := either(t.HasValue(), short(t.Value), "-"), either(leads, word, st.StandingOf(t))
-		row := []string{strconv.Itoa(t.Number), value, standing, either(t.Done(), took(t.Took), "-")}
+		row := []string{strconv.Itoa(t.Number), value, standing, either(t.Done() && !t.Hand, took(t.Took), "-")}
 		if a, runs := runs[t.Number]; runs && !t.Done() {
 			row[2], row[3] = "running", took(secondsOf(a.Seconds))
 		}
@@ -218,7 +218,7 @@ func printTrial(g *global, st *study.State, l layout.Study, t *study.Trial) erro
 	}
 	s.add("origin", "%s", originOf(t))
 	s.when(t.Continues > 0, "continues", "trial %d", t.Continues)
-	s.when(t.Done(), "took", "%s, finished %s", took(t.Took), t.Finished.Local().Format(time.DateTime))
+	s.when(t.Done(), either(t.Hand, "finished", "took"), "%s%s", when(!t.Hand, "%s, finished ", took(t.Took)), t.Finished.Local().Format(time.DateTime))
 	s.add("proposed", "%s", t.Proposed.Local().Format(time.DateTime))
 	s.add("attempts", "%d", max(t.Attempt, len(t.Attempts)))
 	for _, a := range t.Attempts {

@@ -106,7 +106,7 @@ func (s *Study) list() string {
 	}
 	text := s.tableOf(list, []string{"trial", s.Metric, "status", "took", "origin"}, "r", func(t *Trial) []string {
 		took := plain("-")
-		if t.Done() {
+		if t.Done() && !t.Hand {
 			took = told("td", fmt.Sprintf("%.3f s", t.Took.Seconds()), Took(t.Took))
 		}
 		return []string{number(t.Value), plain(t.Standing), took, plain(string(t.Origin))}
