@@ -21,6 +21,7 @@ var mayImport = map[string][]string{
 	"bench/problems":        {"examples/robot-push/push", "spaces"},
 	"bench/suites":          nil,
 	"bench/torture":         nil,
+	"bench/torture/trial":   nil,
 	"bench/yahpo":           {"bench/problems", "spaces"},
 }
 

@@ -102,14 +102,8 @@ workers = %d
 `, trials, workers, strings.Join(more, "\n"))
 }
 
-// as is the command line that runs one of the roles in trial_test.go.
-func as(role, args string) string {
-	self, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
-	return fmt.Sprintf("%s=%s %s %s", roleVar, role, self, args)
-}
+// as is the command line that runs one of the roles in trial.
+func as(role, args string) string { return trialProgram() + " " + role + " " + args }
 
 // A run is lbotune at work.
 type run struct {

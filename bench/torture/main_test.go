@@ -41,17 +41,13 @@ func slow(t *testing.T) {
 	}
 }
 
-const (
-	// roleVar makes the test's own program one of the trial programs in trial_test.go.
-	roleVar = "LBOTUNE_TORTURE_ROLE"
-	// programVar is the path of the lbotune that is tested.
-	programVar = "LBOTUNE_TORTURE_PROGRAM"
-)
+// programVar is the path of the lbotune that is tested.
+const programVar = "LBOTUNE_TORTURE_PROGRAM"
+
+// trialProgram is the path of what its trials run.
+func trialProgram() string { return filepath.Join(filepath.Dir(os.Getenv(programVar)), "trial") }
 
 func TestMain(m *testing.M) {
-	if role := os.Getenv(roleVar); role != "" {
-		os.Exit(play(role, os.Args[1:]))
-	}
 	flag.Parse()
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGQUIT, syscall.SIGHUP} {
 		if signal.Ignored(sig) { // in a background job or under nohup: children would ignore it too
@@ -61,7 +57,7 @@ func TestMain(m *testing.M) {
 	os.Exit(testAll(m))
 }
 
-// testAll builds lbotune and runs the tests with it.
+// testAll builds lbotune and its trials' program, and runs the tests with them.
 func testAll(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "lbotune-torture-")
 	if err != nil {
@@ -76,10 +72,12 @@ func testAll(m *testing.M) int {
 	}
 	build := exec.Command("go", append(args, "./cmd/lbotune")...)
 	build.Dir = "../.." // the module of the program, and its versions of all that it requires
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "build lbotune:", err)
-		return 1
+	for _, build := range []*exec.Cmd{build, exec.Command("go", "build", "-o", dir, "./trial")} {
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, build, err)
+			return 1
+		}
 	}
 	// For tests that run it as somebody else.
 	if err := os.Chmod(dir, 0o755); err != nil {

@@ -3,11 +3,9 @@
 package torture_test
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,65 +14,6 @@ import (
 	"testing"
 	"time"
 )
-
-// flood writes MIBS mebibytes of one character without a line end, after the text
-// before it, and then the text after it.
-func flood(args []string) error {
-	mibs, err := strconv.Atoi(args[0])
-	if err != nil {
-		return err
-	}
-	fmt.Print(args[1])
-	chunk := []byte(strings.Repeat("x", 1<<20))
-	for range mibs {
-		if _, err := os.Stdout.Write(chunk); err != nil {
-			return err
-		}
-	}
-	fmt.Print(args[2])
-	return nil
-}
-
-// count writes so many lines with a metric, of which the last one is the least, and
-// that in the middle the greatest.
-func count(args []string) error {
-	n, err := strconv.Atoi(args[0])
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(os.Stdout)
-	for i := range n {
-		value := 1 + float64(i%1000)/1000
-		switch i {
-		case n / 2:
-			value = 1000
-		case n - 1:
-			value = 0.25
-		}
-		fmt.Fprintf(w, "step %d loss=%v\n", i, value)
-	}
-	return w.Flush()
-}
-
-// noise writes mebibytes of random bytes, and then a metric.
-func noise(args []string) error {
-	mibs, err := strconv.Atoi(args[0])
-	if err != nil {
-		return err
-	}
-	r := rand.NewChaCha8([32]byte{})
-	chunk := make([]byte, 1<<20)
-	for range mibs {
-		_, _ = r.Read(chunk)
-		for _, f := range []*os.File{os.Stdout, os.Stderr} {
-			if _, err := f.Write(chunk); err != nil {
-				return err
-			}
-		}
-	}
-	fmt.Print("\nloss=0.25\n")
-	return nil
-}
 
 // Whatever a trial prints, its metric is found or the reason is given, the disk that
 // its output takes is bounded, and so is lbotune's memory.

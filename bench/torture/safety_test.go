@@ -292,12 +292,6 @@ func TestStudyOfAnother(t *testing.T) {
 	}
 }
 
-// writeArgs prints its arguments and the parameters in its environment, quoted.
-func writeArgs(args []string) error {
-	fmt.Printf("%s\nloss=1\n", strconv.QuoteToASCII(strings.Join(args, "\x00")+"\x00"+os.Getenv("LBOTUNE_PARAM_S")))
-	return nil
-}
-
 // hostile are values that a careless program takes for something else than data.
 var hostile = []string{
 	"", " ", "a b  c\t", "line\nbreak\n", "\r", "'", `"`, `'"'"'`, `\`, `\n\t\0`,
@@ -313,14 +307,10 @@ func TestHostileValues(t *testing.T) {
 	for _, v := range hostile {
 		choices = append(choices, tomlString(v))
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, command := range map[string]string{
 		"shell":       tomlString(as("args", "{s} x{s}y {x}")),
-		"arguments":   fmt.Sprintf(`["env", "%s=args", %q, "{s}", "x{s}y", "{x}"]`, roleVar, self),
-		"bash inside": tomlString("bash -c 'exec \"$@\"' bash env " + as("args", "{s} x{s}y {x}")),
+		"arguments":   fmt.Sprintf(`[%q, "args", "{s}", "x{s}y", "{x}"]`, trialProgram()),
+		"bash inside": tomlString("bash -c 'exec \"$@\"' bash " + as("args", "{s} x{s}y {x}")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t)
