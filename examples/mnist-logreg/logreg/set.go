@@ -13,7 +13,6 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -26,10 +25,11 @@ const Classes = 10
 // Set holds labelled images.
 type Set struct{ images []image }
 
-// image has its pixels that are not empty: most of a digit's are, so that skipping them makes a
-// pass over the data several times faster.
 type image struct {
-	label int       // the digit that it shows
+	label  int // the digit that it shows
+	packed []byte
+	// Of its pixels those that are not empty, once it is one of a split: most of a digit's are, so
+	// that skipping them makes a pass over the data several times faster.
 	pixel []uint16  // their indices
 	value []float64 // their values, in (0, 1]
 }
@@ -37,17 +37,22 @@ type image struct {
 // Len is the number of images.
 func (s *Set) Len() int { return len(s.images) }
 
-// add appends one image; a pixel of 255 has the value 1.
+// add appends one image.
 func (s *Set) add(pixels []byte, label int) {
-	n := len(pixels) - bytes.Count(pixels, []byte{0})
-	im := image{label, make([]uint16, 0, n), make([]float64, 0, n)}
-	for i, p := range pixels {
+	s.images = append(s.images, image{label: label, packed: pixels})
+}
+
+// unpacked is the image with its pixels; one of 255 has the value 1.
+func (im image) unpacked() image {
+	n := len(im.packed) - bytes.Count(im.packed, []byte{0})
+	im.pixel, im.value = make([]uint16, 0, n), make([]float64, 0, n)
+	for i, p := range im.packed {
 		if p > 0 {
 			im.pixel = append(im.pixel, uint16(i))
 			im.value = append(im.value, float64(p)/255)
 		}
 	}
-	s.images = append(s.images, im)
+	return im
 }
 
 // Split shuffles the images and divides them: four fifths to train on and one
@@ -62,7 +67,7 @@ func (s *Set) Split(n int) (train, test *Set) {
 	pick := func(indices []int) *Set {
 		var p Set
 		for _, i := range indices {
-			p.images = append(p.images, s.images[i])
+			p.images = append(p.images, s.images[i].unpacked())
 		}
 		return &p
 	}
@@ -117,10 +122,15 @@ func readIDX(path string, item ...uint32) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unpack %s: %w", path, err)
 	}
-	all, err := io.ReadAll(unpacked)
+	info, err := file.Stat()
 	if err != nil {
+		return nil, err
+	}
+	b := bytes.NewBuffer(make([]byte, 0, 5*info.Size())) // room for MNIST, which else is moved a dozen times
+	if _, err := b.ReadFrom(unpacked); err != nil {
 		return nil, fmt.Errorf("unpack %s: %w", path, err)
 	}
+	all := b.Bytes()
 	head := 4 * (2 + len(item))
 	if len(all) < head || binary.BigEndian.Uint32(all) != 0x801+uint32(len(item)) {
 		return nil, fmt.Errorf("%s does not begin as IDX data of %d dimensions does", path, 1+len(item))

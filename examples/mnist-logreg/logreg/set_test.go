@@ -16,7 +16,7 @@ import (
 func TestDrawnIsStable(t *testing.T) {
 	small, large := Drawn(20), Drawn(60)
 	for i := range small.Len() {
-		p, q := small.images[i], large.images[i]
+		p, q := small.images[i].unpacked(), large.images[i].unpacked()
 		if !slices.Equal(p.pixel, q.pixel) || !slices.Equal(p.value, q.value) || p.label != q.label {
 			t.Fatalf("image %d depends on the size of the set", i)
 		}
@@ -28,8 +28,9 @@ func TestDrawnIsBalancedAndSparse(t *testing.T) {
 	set := Drawn(n)
 	var count [Classes]int
 	for i := range n {
-		pixel, value := set.images[i].pixel, set.images[i].value
-		count[set.images[i].label]++
+		im := set.images[i].unpacked()
+		pixel, value := im.pixel, im.value
+		count[im.label]++
 		if len(pixel) < 40 || len(pixel) > 400 {
 			t.Errorf("image %d has %d pixels that are not empty", i, len(pixel))
 		}
@@ -120,7 +121,7 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if im := set.images[1]; set.Len() != 3 || !slices.Equal(im.pixel, []uint16{1}) || !slices.Equal(im.value, []float64{0.4}) {
+	if im := set.images[1].unpacked(); set.Len() != 3 || !slices.Equal(im.pixel, []uint16{1}) || !slices.Equal(im.value, []float64{0.4}) {
 		t.Errorf("%d images, the second with %v at %v", set.Len(), im.value, im.pixel)
 	}
 	if set.images[0].label != 7 || set.images[2].label != 4 {

@@ -20,7 +20,7 @@ func objective(m *model, im image, l2 float64) float64 {
 
 func TestStepDescendsTheGradient(t *testing.T) {
 	const rate, l2, h = 0.01, 0.3, 1e-5
-	im := Drawn(40).images[21]
+	im := Drawn(40).images[21].unpacked()
 	m := newModel(side * side)
 	for x := range m.weight {
 		for k := range m.weight[x] {
