@@ -45,7 +45,7 @@ func (l *lab) injected(strace, what, when string) bool {
 	l.spec("spec.toml", as("work", l.dir+" {x} 10"), 20, 2)
 	call, _, _ := strings.Cut(what, ":")
 	journal := l.path("spec.study/journal.jsonl")
-	r := l.program(strace, "-f", "-qq", "-o", l.path("trace"), "-e", "trace="+call,
+	r := l.program(strace, "--seccomp-bpf", "-f", "-qq", "-o", l.path("trace"), "-e", "trace="+call,
 		"-e", "inject="+what+":when="+when, "-P", journal, "-P", journal+".new",
 		os.Getenv(programVar), "run", "spec.toml")
 	r.launch()
