@@ -205,13 +205,13 @@ func TestJournalTakenAway(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t)
-			l.spec("spec.toml", "touch "+l.path("started")+"; until test -e "+l.path("go")+"; do sleep 0.02; done; echo loss={x}; echo {trial} >> "+l.path("runs"), 4, 1)
+			l.spec("spec.toml", "touch "+l.path("started")+"; "+l.gate("go")+"; echo loss={x}; echo {trial} >> "+l.path("runs"), 4, 1)
 			r := l.start("run", "spec.toml")
 			l.await("the first trial and its record", func() bool {
 				return l.exists("started") && strings.Contains(l.read("spec.study/journal.jsonl"), `"type":"started"`)
 			})
 			l.check(c.take(l))
-			l.write("go", "")
+			l.open("go")
 			res := r.end()
 			res.must(l, 74)
 			res.mustSay(l, "; 1 result is not saved", "trial 1: ", "while it was in use", "hint: nothing more was started")

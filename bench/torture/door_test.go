@@ -152,7 +152,7 @@ func (c doorCase) run(l *lab, number int) (r doorResult) {
 	listener.SetUnlinkOnClose(false)
 	defer listener.Close()
 	l.check(os.Rename(shortened(l, others), filepath.Join(others, "socket")))
-	place := fmt.Sprintf("O='%s'; p='%s/spec.study/%s'; mkdir -p \"$(dirname \"$p\")\"; rm -rf \"$p\"; %s \"$p\"; ", others, dir, c.name, c.make)
+	place := fmt.Sprintf("O='%s'; p='%s/spec.study/%s'; [ -d \"${p%%/*}\" ] || mkdir -p \"${p%%/*}\"; ! [ -e \"$p\" -o -h \"$p\" ] || rm -rf \"$p\"; %s \"$p\"; ", others, dir, c.name, c.make)
 	if c.name == "" {
 		place = ""
 	}

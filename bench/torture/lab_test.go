@@ -102,6 +102,21 @@ workers = %d
 `, trials, workers, strings.Join(more, "\n"))
 }
 
+// gate makes a gate, and is what a shell waits at it with, at no cost, until it is opened.
+func (l *lab) gate(name string) string {
+	l.Helper()
+	l.check(syscall.Mkfifo(l.path(name), 0o600))
+	return ": <" + l.path(name)
+}
+
+// open opens a gate for good.
+func (l *lab) open(name string) {
+	l.Helper()
+	f, err := os.OpenFile(l.path(name), os.O_RDWR, 0)
+	l.check(err)
+	l.Cleanup(func() { _ = f.Close() })
+}
+
 // as is the command line that runs one of the roles in trial.
 func as(role, args string) string { return trialProgram() + " " + role + " " + args }
 

@@ -125,11 +125,11 @@ func TestKilledAtEachStepOfARequest(t *testing.T) {
 			when := fmt.Sprintf(":signal=KILL:when=%d", n+1)
 			t.Run("asks "+calls.asks+when, func(t *testing.T) {
 				l := newLab(t)
-				l.spec("spec.toml", "while ! test -e "+l.path("go")+"; do sleep 0.02; done; echo loss={x}", 2, 1)
+				l.spec("spec.toml", l.gate("go")+"; echo loss={x}", 2, 1)
 				work := l.start("run", "spec.toml")
 				l.await("the run", func() bool { return l.exists("spec.study/trials") })
 				res := traced(l, calls.asks+when, "", "enqueue", "spec.study", "x=0.125").end()
-				l.write("go", "")
+				l.open("go")
 				work.end().must(l, 0)
 				l.run(0, "run", "spec.toml", "--trials", "4")
 				if got := given(l.load(), "0.125"); got > 1 || res.code == 0 && got == 0 {
@@ -139,7 +139,7 @@ func TestKilledAtEachStepOfARequest(t *testing.T) {
 			})
 			t.Run("works "+calls.works+when, func(t *testing.T) {
 				l := newLab(t)
-				l.spec("spec.toml", "while ! test -e "+l.path("go")+"; do sleep 0.02; done; echo loss={x}", 2, 1)
+				l.spec("spec.toml", l.gate("go")+"; echo loss={x}", 2, 1)
 				l.run(0, "note", "spec.toml", "begun")
 				layout := layout.Of(l.path("spec.study"))
 				r, err := inbox.Leave(layout, study.Request{Action: study.ActionEnqueue, Values: spaces.Values{{Name: "x", Value: spaces.Float(0.125)}}})
@@ -155,7 +155,7 @@ func TestKilledAtEachStepOfARequest(t *testing.T) {
 				if _, known := l.load().Answered(r.ID); known && inbox.Waits(layout, r) {
 					recorded++
 				}
-				l.write("go", "")
+				l.open("go")
 				work.end()
 				l.run(0, "run", "spec.toml", "--trials", "4")
 				if got := given(l.load(), "0.125"); got != 1 {
