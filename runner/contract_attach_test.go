@@ -114,7 +114,7 @@ func (tr traits) testAttach(t *testing.T, newLauncher func(*testing.T) runner.La
 		}
 	})
 	tr.part(t, "EndedAlone", func(t *testing.T) {
-		job, open := gatedJob(t, `echo ready; until [ -e "$GO" ]; do sleep 0.01; done; echo over; exit 5`)
+		job, open := gatedJob(t, `echo ready; : <"$GO"; echo over; exit 5`)
 		orphan(t, job, "ready", false)
 		open()
 		waitForLine(t, job, "over")
@@ -123,7 +123,7 @@ func (tr traits) testAttach(t *testing.T, newLauncher func(*testing.T) runner.La
 		}
 	})
 	tr.part(t, "Lives", func(t *testing.T) {
-		job, open := gatedJob(t, `echo pid $$; echo ready; until [ -e "$GO" ]; do sleep 0.01; done; exit 6`)
+		job, open := gatedJob(t, `echo pid $$; echo ready; : <"$GO"; exit 6`)
 		orphan(t, job, "ready", false)
 		if pid := pids(t, job)[0]; !alive(pid) {
 			t.Fatal("the attempt did not outlive its orchestrator")
@@ -260,7 +260,7 @@ func (tr traits) testAttachLost(t *testing.T, a runner.Attacher) {
 		}
 	})
 	tr.part(t, "Died", func(t *testing.T) {
-		job := shellJob(t, "echo pid $$; echo ready; while :; do sleep 0.02; done")
+		job := shellJob(t, "echo pid $$; echo ready; sleep 1000; :")
 		orphan(t, job, "ready", false)
 		group, err := unix.Getpgid(pids(t, job)[0])
 		if err != nil {
@@ -274,7 +274,7 @@ func (tr traits) testAttachLost(t *testing.T, a runner.Attacher) {
 	})
 	tr.part(t, "SupervisorDied", func(t *testing.T) {
 		// What is left of it must have ended before it may run again.
-		job := shellJob(t, "echo pid $$; echo parent $PPID; echo ready; setsid sh -c 'echo pid $$; echo set; while :; do sleep 0.02; done'")
+		job := shellJob(t, "echo pid $$; echo parent $PPID; echo ready; setsid sh -c 'echo pid $$; echo set; exec sleep 1000'")
 		orphan(t, job, "set", false)
 		_, text, _ := strings.Cut(stdout(t, job), "parent ")
 		text, _, _ = strings.Cut(text, "\n")

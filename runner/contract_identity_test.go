@@ -28,7 +28,7 @@ func (tr traits) testIdentity(t *testing.T, newLauncher func(*testing.T) runner.
 	background := context.Background()
 
 	tr.part(t, "SameID", func(t *testing.T) {
-		job, open := gatedJob(t, `sh -c 'echo pid $$; echo ready; exec sleep 1000' & until [ -e "$GO" ]; do sleep 0.01; done`)
+		job, open := gatedJob(t, `sh -c 'echo pid $$; echo ready; exec sleep 1000' & : <"$GO"`)
 		done := start(t, background, l, job)
 		waitForLine(t, job, "ready")
 		twin := shellJob(t, "sleep 1000 & exit 3")
@@ -49,7 +49,7 @@ func (tr traits) testIdentity(t *testing.T, newLauncher func(*testing.T) runner.
 		return
 	}
 	tr.part(t, "CopyOfLiving", func(t *testing.T) {
-		job, open := gatedJob(t, `echo pid $$; echo ready; until [ -e "$GO" ]; do sleep 0.01; done; exit 6`)
+		job, open := gatedJob(t, `echo pid $$; echo ready; : <"$GO"; exit 6`)
 		orphan(t, job, "ready", false)
 		kill := make(chan struct{})
 		close(kill)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/internal/testing/slurmtest"
 	"github.com/lbotune/lbotune/internal/testing/tempdir"
@@ -198,16 +200,21 @@ func shellJob(t *testing.T, line string) runner.Job {
 	return job
 }
 
-// gatedJob is a shellJob whose line waits for the file $GO, which open makes.
+// gatedJob is a shellJob whose line waits until it can read from the pipe $GO, which open lets it.
 func gatedJob(t *testing.T, line string) (job runner.Job, open func()) {
 	t.Helper()
 	job = shellJob(t, line)
 	gate := filepath.Join(t.TempDir(), "go")
+	if err := unix.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	job.Env = []string{"GO=" + gate}
 	return job, func() {
-		if err := os.WriteFile(gate, nil, 0o600); err != nil {
-			t.Error(err)
+		f, err := os.OpenFile(gate, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
 		}
+		t.Cleanup(func() { f.Close() })
 	}
 }
 

@@ -68,6 +68,9 @@ func begin(t *testing.T, c site, command string, change ...func(*slurm.Settings)
 	for _, f := range change {
 		f(&tr.l.Settings)
 	}
+	if err := unix.Mkfifo(filepath.Join(dir, "go"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	tr.launch()
 	return tr
 }
@@ -83,14 +86,16 @@ func (tr *trial) launch() {
 }
 
 // waits is a command that goes on until the test lets it.
-const waits = `until [ -e "$GO" ]; do sleep 0.05; done; exit 4`
+const waits = `: <"$GO"; exit 4`
 
 // letGo lets a command that waits end.
 func (tr *trial) letGo() {
 	tr.t.Helper()
-	if err := os.WriteFile(filepath.Join(tr.job.Dir, "../../go"), nil, 0o600); err != nil {
+	gate, err := os.OpenFile(filepath.Join(tr.job.Dir, "../../go"), os.O_RDWR, 0)
+	if err != nil {
 		tr.t.Fatal(err)
 	}
+	tr.t.Cleanup(func() { gate.Close() })
 }
 
 // ready waits until the command runs, and returns the id of its job and its node.

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/internal/testing/slurmtest"
 	"github.com/lbotune/lbotune/internal/testing/tempdir"
@@ -35,7 +37,11 @@ func newFleet(t *testing.T) *fleet {
 	slurmtest.Imitate(t)
 	l := slurmtest.Piloted(t)
 	l.Workers = 1
-	return &fleet{t: t, l: l, dir: tempdir.New(t), ends: make(map[int]chan result), stops: make(map[int]context.CancelFunc)}
+	dir := tempdir.New(t)
+	if err := unix.Mkfifo(filepath.Join(dir, "go"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &fleet{t: t, l: l, dir: dir, ends: make(map[int]chan result), stops: make(map[int]context.CancelFunc)}
 }
 
 // hold makes the cluster begin no more jobs.
@@ -63,13 +69,15 @@ func (f *fleet) release() {
 }
 
 // waits is a command that goes on until letGo.
-func (f *fleet) waits() string { return "until [ -e " + f.dir + "/go ]; do sleep 0.01; done; exit 4" }
+func (f *fleet) waits() string { return ": <" + f.dir + "/go; exit 4" }
 
 func (f *fleet) letGo() {
 	f.t.Helper()
-	if err := os.WriteFile(filepath.Join(f.dir, "go"), nil, 0o600); err != nil {
+	gate, err := os.OpenFile(filepath.Join(f.dir, "go"), os.O_RDWR, 0)
+	if err != nil {
 		f.t.Fatal(err)
 	}
+	f.t.Cleanup(func() { gate.Close() })
 }
 
 func (f *fleet) wantCode(n int) {
