@@ -104,7 +104,7 @@ func TestSlurmShortTrials(t *testing.T) {
 func TestSlurmLeaving(t *testing.T) {
 	c := slurmtest.Start(t)
 	l := newLab(t)
-	l.spec("spec.toml", as("work", l.dir+" {x} 1; until [ -e "+l.path("go")+" ]; do sleep 0.05; done; true"), 4, 3, onSlurm)
+	l.spec("spec.toml", as("work", l.dir+" {x} 1; "+l.gate("go")), 4, 3, onSlurm)
 	jobs := func() int { return strings.Count(c.Run("squeue", "-h", "--states=RUNNING", "-o", "%i:"), ":") }
 	running := func() bool { return jobs() == 3 }
 	rejoined := func(n int) {
@@ -139,7 +139,7 @@ func TestSlurmLeaving(t *testing.T) {
 	r.end().must(l, 130)
 	l.await("the jobs to end", func() bool { return jobs() == 0 })
 
-	l.write("go", "")
+	l.open("go")
 	l.run(0, "run", "spec.toml")
 	if st := l.load(); !st.Ended() || len(st.Order) != 4 {
 		t.Errorf("%d trials finished", len(st.Order))
@@ -158,7 +158,7 @@ func testDetached(t *testing.T, c *slurmtest.Cluster, launcher string) {
 	l := newLab(t)
 	const trials = 20
 	// Half of the trials end only once the job has been killed, however long that takes.
-	l.spec("spec.toml", as("work", l.dir+" {x} 300; test {trial} -le 10 || until [ -e "+l.path("go")+" ]; do sleep 0.05; done; true"),
+	l.spec("spec.toml", as("work", l.dir+" {x} 300; test {trial} -le 10 || "+l.gate("go")),
 		trials, 4, launcher+"detach_args = [\"--begin=now\"]\n")
 	l.run(0, "run", "--detach", "spec.toml").mustSay(l, "goes on as job")
 	l.run(0, "run", "--detach", "spec.toml").mustSay(l, "is detached already")
@@ -182,7 +182,7 @@ func testDetached(t *testing.T, c *slurmtest.Cluster, launcher string) {
 				}
 			}
 			if killed {
-				l.write("go", "")
+				l.open("go")
 			}
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -213,7 +213,7 @@ func TestSlurmStop(t *testing.T) {
 
 func testStop(t *testing.T, c *slurmtest.Cluster, launcher string) {
 	l := newLab(t)
-	l.spec("spec.toml", "until [ -e "+l.path("go")+" ]; do sleep 0.05; done; echo loss={x}", 4, 3, launcher)
+	l.spec("spec.toml", l.gate("go")+"; echo loss={x}", 4, 3, launcher)
 	queue := func(state string) int {
 		return strings.Count(c.Run("squeue", "-h", "--states="+state, "-o", "%i:"), ":")
 	}
@@ -228,7 +228,7 @@ func testStop(t *testing.T, c *slurmtest.Cluster, launcher string) {
 	r.end()
 	l.run(0, "stop", "spec.study").mustSay(l, "3 jobs cancelled")
 	l.await("an empty queue", func() bool { return queue("PENDING,RUNNING") == 0 })
-	l.write("go", "")
+	l.open("go")
 	l.run(0, "resume", "spec.study")
 	l.await("an empty queue", func() bool { return queue("PENDING,RUNNING,COMPLETING") == 0 })
 	if st := l.load(); len(st.Order) != 4 || st.Count(optimizer.Succeeded) != 4 {
