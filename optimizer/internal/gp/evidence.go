@@ -2,6 +2,7 @@ package gp
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -13,7 +14,8 @@ import (
 type evidence struct {
 	n, d   int
 	y      []float64
-	gaps   [][]float64 // by dimension, the squared differences of all pairs of inputs
+	cols   [][]float64 // the inputs by dimension
+	gaps   []float64   // of one dimension, see squares
 	shrink []float64   // 1/ℓ_j²
 	kernel []float64   // of all pairs
 	slopes []float64   // of the kernel
@@ -30,9 +32,10 @@ type evidence struct {
 func newEvidence(x [][]float64) *evidence {
 	n, d := len(x), len(x[0])
 	pairs := n * (n - 1) / 2
-	w := &evidence{
+	return &evidence{
 		n: n, d: d,
-		gaps:   make([][]float64, d),
+		cols:   scaledColumns(x, slices.Repeat([]float64{1}, d)),
+		gaps:   make([]float64, pairs),
 		shrink: make([]float64, d),
 		kernel: make([]float64, pairs),
 		slopes: make([]float64, pairs),
@@ -43,20 +46,21 @@ func newEvidence(x [][]float64) *evidence {
 		ones:   newVector(n),
 		alpha:  newVector(n),
 	}
-	for j := range w.gaps {
-		w.gaps[j] = make([]float64, 0, pairs)
-		for i, p := range x {
-			for _, q := range x[i+1:] {
-				w.gaps[j] = append(w.gaps[j], (p[j]-q[j])*(p[j]-q[j]))
-			}
-		}
-	}
-	return w
 }
 
 // after returns what v, with an entry for each pair of inputs, has for those of input i
 // and the ones after it.
 func (w *evidence) after(v []float64, i int) []float64 { return v[i*(2*w.n-i-1)/2:][:w.n-i-1] }
+
+// squares are the squared differences in dimension j of all pairs of inputs. Those of all dimensions
+// would take n²d/2 numbers.
+func (w *evidence) squares(j int) []float64 {
+	clear(w.gaps)
+	for i, z := range w.cols[j] {
+		vector.AddSquares(w.after(w.gaps, i), w.cols[j][i+1:], z)
+	}
+	return w.gaps
+}
 
 // solve replaces b by L⁻¹ b.
 func (w *evidence) solve(b []float64) { lowerTimes(b, w.w, w.copied(b)) }
@@ -72,7 +76,7 @@ func (w *evidence) factorise(logLengths []float64, signal, noise float64) bool {
 	clear(w.kernel)
 	for j, l := range logLengths {
 		w.shrink[j] = math.Exp(-2 * l)
-		floats.AddScaled(w.kernel, w.shrink[j], w.gaps[j])
+		floats.AddScaled(w.kernel, w.shrink[j], w.squares(j))
 	}
 	vector.Matern52(w.kernel, w.slopes, w.kernel, signal)
 	if !jittered(w.u, w.n, func(jitter float64) {
@@ -151,8 +155,8 @@ func (w *evidence) gradient(grad []float64, noise float64) {
 			slopes[k] = (a*alpha[k] + negative[k]) * s
 		}
 	}
-	for j, gaps := range w.gaps {
-		grad[j] = w.shrink[j] * floats.Dot(w.slopes, gaps)
+	for j, shrink := range w.shrink {
+		grad[j] = shrink * floats.Dot(w.slopes, w.squares(j))
 	}
 	norm := floats.Dot(w.alpha, w.alpha)
 	grad[w.d] = 0.5 * (w.fit - w.diag*norm - float64(n) + w.diag*trace)

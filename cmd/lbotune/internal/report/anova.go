@@ -113,13 +113,13 @@ type evidence struct {
 	phi  [][][]float64 // [parameter][function][place]
 	y    []float64
 
-	parts [][]float64 // of K by parameter, where the next one is made
+	parts [][]float64 // of K by parameter, up to the diagonal, where the next one is made
 }
 
 func (a *anova) tell(points []spaces.Point, y []float64) *evidence {
 	e := &evidence{y: y, phi: make([][][]float64, len(a.bases)), parts: make([][]float64, len(a.bases))}
 	for i := range e.phi {
-		e.phi[i], e.parts[i] = make([][]float64, a.bases[i].n), make([]float64, len(y)*len(y))
+		e.phi[i], e.parts[i] = make([][]float64, a.bases[i].n), make([]float64, len(y)*(len(y)+1)/2)
 	}
 	for _, p := range points {
 		row := a.features(p)
@@ -190,10 +190,11 @@ type state struct {
 // A_i is Σ M_i∘∂A_i.
 func (a *anova) at(e *evidence, w weights) (s state, ok bool) {
 	n, d := len(e.y), len(a.bases)
+	row := func(triangle []float64, t int) []float64 { return triangle[t*(t+1)/2:][:t+1] }
 	s = state{w: w, grad: make([]float64, len(w)), lambda: make([][]float64, d)}
 	s.lp = w.prior(s.grad)
 	q2 := w.pair() * w.pair()
-	parts, sum, squares := e.parts, make([]float64, n*n), make([]float64, n*n)
+	parts, sum, squares := e.parts, make([]float64, len(e.parts[0])), make([]float64, len(e.parts[0]))
 	slopes := make([][]float64, d)
 	for i := range d {
 		s.lambda[i], slopes[i] = a.bases[i].shares(w.decay(i))
@@ -201,7 +202,7 @@ func (a *anova) at(e *evidence, w weights) (s state, ok bool) {
 		clear(parts[i])
 		for k, phi := range e.phi[i] {
 			for t, v := range phi {
-				floats.AddScaled(parts[i][t*n:t*n+t+1], v*s.lambda[i][k], phi[:t+1])
+				floats.AddScaled(row(parts[i], t), v*s.lambda[i][k], phi[:t+1])
 			}
 		}
 		floats.Add(sum, parts[i])
@@ -212,9 +213,9 @@ func (a *anova) at(e *evidence, w weights) (s state, ok bool) {
 	k := mat.NewSymDense(n, nil)
 	sigma2 := w.noise()*w.noise() + leastNoise
 	for t := range n {
-		for u := range t + 1 {
-			v := sum[t*n+u]
-			v = constantVariance + v + q2/2*(v*v-squares[t*n+u])
+		squares := row(squares, t)
+		for u, v := range row(sum, t) {
+			v = constantVariance + v + q2/2*(v*v-squares[u])
 			if t == u {
 				v += sigma2
 			}
@@ -236,22 +237,22 @@ func (a *anova) at(e *evidence, w weights) (s state, ok bool) {
 		s.lp -= v * s.alpha[t] / 2
 	}
 	// Below the diagonal everything counts twice.
-	m := make([]float64, n*n)
+	m, mi := make([]float64, len(sum)), make([]float64, len(sum))
 	pairs, trace := 0.0, 0.0
 	for t := range n {
-		for u := range t + 1 {
+		m, squares := row(m, t), row(squares, t)
+		for u, sum := range row(sum, t) {
 			v := s.alpha[t]*s.alpha[u] - s.inverse.At(t, u)
 			if t == u {
 				v /= 2
 				trace += v
 			}
-			m[t*n+u] = v
-			pairs += v * (sum[t*n+u]*sum[t*n+u] - squares[t*n+u]) / 2
+			m[u] = v
+			pairs += v * (sum*sum - squares[u]) / 2
 		}
 	}
 	s.grad[2*d] += 2 * q2 * pairs
 	s.grad[2*d+1] += 2 * w.noise() * w.noise() * trace
-	mi := make([]float64, n*n)
 	for i := range d {
 		w2 := w.scale(i) * w.scale(i)
 		for u, v := range m {
@@ -260,7 +261,7 @@ func (a *anova) at(e *evidence, w weights) (s state, ok bool) {
 		for f, phi := range e.phi[i] {
 			form := 0.0
 			for t, v := range phi {
-				form += v * floats.Dot(mi[t*n:t*n+t+1], phi[:t+1])
+				form += v * floats.Dot(row(mi, t), phi[:t+1])
 			}
 			s.grad[i] += 2 * s.lambda[i][f] * form
 			s.grad[d+i] += w2 * slopes[i][f] * form
