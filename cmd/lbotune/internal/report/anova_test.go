@@ -118,7 +118,7 @@ func TestDraws(t *testing.T) {
 		}
 		mean, square := 0.0, 0.0
 		for range n {
-			v := a.draw(e, s, rng).of(row)
+			v := a.draw(e, s, rng, nil).of(row)
 			mean += v / n
 			square += v * v / n
 		}
@@ -144,7 +144,7 @@ func TestSharesAndShapleyOfADraw(t *testing.T) {
 		t.Fatal("no posterior")
 	}
 	rng := rand.New(rand.NewPCG(7, 8))
-	f := a.draw(e, s, rng)
+	f := a.draw(e, s, rng, nil)
 	d := space.Len()
 	main, total := f.sobol(a.settings(rng))
 	n := effort.Of(5000, 20000, 20000)

@@ -26,7 +26,7 @@ type fitted struct {
 	first     *study.Trial
 	log       bool // it is of the logarithm of the objective
 	mean, sd  float64
-	draws     iter.Seq[*surface] // the same each time
+	draws     iter.Seq[*surface] // the same each time, each in the place of the one before
 	places    []spaces.Point     // of the trials that it is told
 	values    []float64          // there, with a mean of 0 and a variance of 1
 	rank      float64            // see foresight
@@ -106,8 +106,9 @@ func (s *Study) fit(ctx context.Context, k int) (*fitted, error) {
 	m.draws = func(yield func(*surface) bool) { // of many parameters a function is large: there is one at a time
 		again := *source
 		rng := rand.New(&again)
+		var f *surface
 		for _, s := range states {
-			if !yield(m.draw(e, s, rng)) {
+			if f = m.draw(e, s, rng, f); !yield(f) {
 				return
 			}
 		}

@@ -19,19 +19,26 @@ type surface struct {
 
 // draw draws a function from what is believed with these weights: one from the prior, mended
 // by what it and the noise lack of the values (Matheron's rule; Wilson et al. 2021, eq. 9).
-func (a *anova) draw(e *evidence, s state, rng *rand.Rand) *surface {
+// It takes the place of f, if there is one.
+func (a *anova) draw(e *evidence, s state, rng *rand.Rand, f *surface) *surface {
 	n, d := len(e.y), len(a.bases)
-	f := &surface{a: a, c: math.Sqrt(constantVariance) * rng.NormFloat64(), main: make([][]float64, d), pair: make([][][]float64, d)}
+	if f == nil {
+		f = &surface{a: a, main: make([][]float64, d), pair: make([][][]float64, d)}
+	}
+	f.c = math.Sqrt(constantVariance) * rng.NormFloat64()
 	for i := range d {
+		f.main[i] = f.main[i][:0]
 		for _, l := range s.lambda[i] {
 			f.main[i] = append(f.main[i], math.Sqrt(l)*rng.NormFloat64())
 		}
 	}
 	q := s.w.pair()
 	for i := range d {
-		f.pair[i] = make([][]float64, d)
+		if f.pair[i] == nil {
+			f.pair[i] = make([][]float64, d)
+		}
 		for j := i + 1; j < d; j++ {
-			f.pair[i][j] = make([]float64, 0, len(s.lambda[i])*len(s.lambda[j]))
+			f.pair[i][j] = slices.Grow(f.pair[i][j][:0], len(s.lambda[i])*len(s.lambda[j]))
 			for _, l := range s.lambda[i] {
 				for _, m := range s.lambda[j] {
 					f.pair[i][j] = append(f.pair[i][j], q*math.Sqrt(l*m)*rng.NormFloat64())
@@ -71,19 +78,22 @@ func (a *anova) draw(e *evidence, s state, rng *rand.Rand) *surface {
 // of is the function's value where the parameters have these features.
 func (f *surface) of(row [][]float64) float64 {
 	v := f.c
+	var sums []float64 // side by side, which takes half the time
 	for i, main := range f.main {
-		for k, sum := range main {
-			x := row[i][k]
-			if x == 0 {
-				continue
-			}
-			for j := i + 1; j < len(row); j++ {
-				n := len(f.main[j])
-				for l, c := range f.pair[i][j][k*n : (k+1)*n] {
-					sum += c * row[j][l]
+		if !slices.ContainsFunc(row[i], func(x float64) bool { return x != 0 }) {
+			continue
+		}
+		sums = append(sums[:0], main...)
+		for j := i + 1; j < len(row); j++ {
+			pair, n := f.pair[i][j], len(row[j])
+			for l, x := range row[j] {
+				for k := range sums {
+					sums[k] += pair[k*n+l] * x
 				}
 			}
-			v += x * sum
+		}
+		for k, x := range row[i] {
+			v += x * sums[k]
 		}
 	}
 	return v
