@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
@@ -199,5 +200,27 @@ func TestOtherStartsRescueAPoorWarmStart(t *testing.T) {
 	}
 	if both.LogPosterior < alone.LogPosterior+20 || both.Hyper.Noise() > 1e-3 {
 		t.Errorf("log posterior %v alone, %v with another start, noise %v", alone.LogPosterior, both.LogPosterior, both.Hyper.Noise())
+	}
+}
+
+// Of many dimensions not all differences of pairs are kept.
+func TestFitOfManyDimensionsTakesLittleRoom(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, y := make([][]float64, 100), make([]float64, 100)
+	for i := range x {
+		for range 100 {
+			x[i] = append(x[i], rng.Float64())
+		}
+		y[i] = x[i][0]
+	}
+	s := gp.NewSettings(100)
+	s.Starts, s.MaxEvaluations = 0, 1
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := gp.NewFitter(x).Fit(t.Context(), y, nil, s); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 2<<20 {
+		t.Errorf("%d bytes are taken", after.TotalAlloc-before.TotalAlloc)
 	}
 }

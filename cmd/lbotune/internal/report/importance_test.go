@@ -129,8 +129,8 @@ func TestShapleyOfALongChain(t *testing.T) {
 	}
 }
 
-// A function of many parameters is large, so that those that are drawn are not kept: they are the same
-// when they are drawn again.
+// A function of many parameters is large, so that those that are drawn are not kept, and take the place of
+// the one before: they are the same when they are drawn again.
 func TestDrawnFunctionsAreNotKept(t *testing.T) {
 	if effort.Sequential(true, false, false) {
 		t.Skip("measures memory, of a model that takes seconds")
@@ -162,6 +162,13 @@ func TestDrawnFunctionsAreNotKept(t *testing.T) {
 	}
 	if kept := memory() - before; kept > 5<<20 {
 		t.Errorf("%d bytes are kept", kept)
+	}
+	var start, after runtime.MemStats
+	runtime.ReadMemStats(&start)
+	for range m.draws {
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-start.TotalAlloc > 10<<20 {
+		t.Errorf("%d bytes are made anew", after.TotalAlloc-start.TotalAlloc)
 	}
 	next, stop := iter.Pull(m.draws)
 	defer stop()
