@@ -231,7 +231,7 @@ func (r *regrets) writePairs(b *strings.Builder, name string, peers []string) {
 		row, cut := []string{fmt.Sprint(fl)}, r.floored(fl)
 		for _, p := range others {
 			c := cut.pairs(name, p)
-			row = append(row, fmt.Sprintf("%d-%d-%d, %+.3f, %.2g", c.wins, c.ties, c.n-c.wins-c.ties, c.decades, c.p))
+			row = append(row, fmt.Sprintf("%d-%d-%d, %s, %.2g", c.wins, c.ties, c.n-c.wins-c.ties, strings.Replace(fmt.Sprintf("%+.3f", c.decades), "+NaN", "-", 1), c.p))
 		}
 		writeRow(b, row)
 	}

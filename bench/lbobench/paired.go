@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // paired compares runs that share seed, initial design and noise: a[i] and b[i] belong
@@ -14,12 +16,12 @@ type paired struct {
 	better        float64 // probability that a is better, ties counting half
 	low, high     float64 // its 95 % interval (Wilson 1927)
 	p             float64 // two-sided signed-rank test on the logarithms
-	decades       float64 // mean of log10(b/a)
+	decades       float64 // mean of log10(b/a) over the pairs in which both have found something; NaN if there is none
 }
 
 func pair(a, b []float64) (c paired) {
 	c.n = min(len(a), len(b))
-	var d []float64
+	var d, both []float64
 	for i := range c.n {
 		x := math.Log10(b[i]) - math.Log10(a[i])
 		switch {
@@ -29,8 +31,11 @@ func pair(a, b []float64) (c paired) {
 			c.ties++
 		}
 		d = append(d, x)
-		c.decades += x / float64(c.n)
+		if math.Max(a[i], b[i]) < math.MaxFloat64 {
+			both = append(both, x)
+		}
 	}
+	c.decades = stat.Mean(both, nil)
 	n, share := float64(c.n), (float64(c.wins)+float64(c.ties)/2)/float64(c.n)
 	const z = 1.959963985
 	mid, half := (share+z*z/(2*n))/(1+z*z/n), z/(1+z*z/n)*math.Sqrt(share*(1-share)/n+z*z/(4*n*n))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,6 +34,9 @@ func TestPair(t *testing.T) {
 	a, b := []float64{1, 1, 1, 1, 1, 1, 1, 5, 3, 3}, []float64{2, 2, 2, 2, 2, 2, 2, 1, 3, 3}
 	if c := pair(a, b); c.wins != 7 || c.ties != 2 || !near(c.better, 0.8) || !near(c.low, 0.490) || !near(c.high, 0.943) {
 		t.Errorf("%+v", c)
+	}
+	if c := pair([]float64{1, 1}, []float64{100, math.MaxFloat64}); c.wins != 2 || c.decades != 2 {
+		t.Errorf("two are better, and one of them by decades that can be counted: %+v", c)
 	}
 	even := make([]float64, 200)
 	for i := range even {
