@@ -209,13 +209,16 @@ func gatedJob(t *testing.T, line string) (job runner.Job, open func()) {
 		t.Fatal(err)
 	}
 	job.Env = []string{"GO=" + gate}
-	return job, func() {
+	open = func() {
 		f, err := os.OpenFile(gate, os.O_RDWR, 0)
 		if err != nil {
-			t.Fatal(err)
+			t.Error(err)
+			return
 		}
 		t.Cleanup(func() { f.Close() })
 	}
+	t.Cleanup(open) // lets it go where the test has failed before
+	return job, open
 }
 
 // awareJob is a shellJob whose line may look at its own output, $OUT.

@@ -4,7 +4,7 @@
 # installed, of GNU parallel with a job log, one after the other in each of three
 # rounds. The last lines give the ratios to xargs, round by round.
 #
-#     scripts/overhead.sh [N [WORKERS [DIR [COMMAND]]]]
+#     scripts/overhead.sh [N [WORKERS [DIR [COMMAND]]]]    COMMAND is of plain words, and ends well
 #     scripts/overhead.sh 512 64 bin "sleep 1"
 #
 # The study is kept in DIR, by default in bin beside this directory, since /tmp may be

@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/testing/effort"
@@ -105,6 +106,10 @@ func TestDraws(t *testing.T) {
 	s, ok := a.at(e, anything(len(a.bases)))
 	if !ok {
 		t.Fatal("no posterior")
+	}
+	again := func(f *surface) *surface { return a.draw(e, s, rand.New(rand.NewPCG(7, 8)), f) }
+	if !reflect.DeepEqual(again(again(nil)), again(nil)) {
+		t.Error("a function in the place of another is another one")
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	const n = 400
