@@ -33,13 +33,13 @@ func Distance(a, b string) int {
 
 // Nearest returns the candidate that name most likely misspells, if there is one.
 func Nearest(name string, candidates []string) (string, bool) {
-	best, dist := "", max(2, len(name)/3)+1
+	best, dist := "", 2*max(2, len(name)/3)+2
 	for _, c := range candidates {
-		d := Distance(strings.ToLower(name), strings.ToLower(c))
+		d := 2 * Distance(strings.ToLower(name), strings.ToLower(c))
 		if len(name) > 1 && strings.HasPrefix(c, strings.ToLower(name)) {
-			d = 0 // a beginning is nearer than any mistake
+			d = min(d, 1) // a beginning is nearer than any mistake
 		}
-		if d < dist && d < max(len(name), len(c)) {
+		if d < dist && d < 2*max(len(name), len(c)) {
 			best, dist = c, d
 		}
 	}

@@ -34,9 +34,9 @@ func TestDistance(t *testing.T) {
 }
 
 func TestNearestCommand(t *testing.T) {
-	for name, want := range map[string]string{"trails": "trials", "trial": "trials", "bets": "best", "wrokers": "workers", "work": "workers", "prun": "prune", "zzz": ""} {
+	for name, want := range map[string]string{"trails": "trials", "trial": "trials", "bets": "best", "wrokers": "workers", "work": "workers", "prun": "prune", "Explore": "explore", "zzz": ""} {
 		t.Run(name, func(t *testing.T) {
-			if got, ok := spelling.Nearest(name, []string{"best", "trials", "workers", "run", "prune"}); got != want || ok != (want != "") {
+			if got, ok := spelling.Nearest(name, []string{"best", "trials", "workers", "run", "prune", "explore_every", "explore"}); got != want || ok != (want != "") {
 				t.Errorf("nearest to %q is %q", name, got)
 			}
 		})
