@@ -207,10 +207,10 @@ func (s *State) configChanged(e ConfigChanged) error {
 	}
 	s.Config, s.Space, s.Search, s.ran = e.Config, space, search, &configurations{}
 	for _, t := range s.Trials {
+		if anew && (another || t.by != s.provenance) {
+			t.Cut = nil // of another program, or read by another rule
+		}
 		if !t.Done() {
-			if anew && t.by != s.provenance {
-				t.Cut = nil // of another program
-			}
 			t.by = s.provenance
 		}
 		t.former = t.former || another && t.Excluded

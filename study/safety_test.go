@@ -241,21 +241,30 @@ func TestRerunForgetsACut(t *testing.T) {
 		"without [safety]":      func(c *study.Config) { c.Safety = nil },
 		"of another metric":     func(c *study.Config) { c.Safety.Metric = "size" },
 		"within that of safety": func(c *study.Config) { c.Safety.At = 6 },
+		"read by another rule":  func(c *study.Config) { c.Safety.Metric = "size" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := safely(t, func(c *study.Config) {
 				c.Metrics = append(slices.Clone(c.Metrics), study.Metric{Name: "size"})
 				change(c)
 			})
+			cut := study.Cut{Trial: 1, Attempt: 1, Metric: "loss", Reading: study.Reading{Step: 1, Value: 5.5}, Why: "over"}
+			if name == "read by another rule" {
+				cut.Metric = "size"
+			}
 			apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Origin: optimizer.OriginDefault, Values: values(0, 3)})
-			apply(t, st, study.Cut{Trial: 1, Attempt: 1, Metric: "loss", Reading: study.Reading{Step: 1, Value: 5.5}, Why: "over"})
+			apply(t, st, cut)
 			apply(t, st, study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailExit, Code: 1}})
 			apply(t, st, study.Rerun{Trials: []int{1}})
-			if broken := st.Unsafe() != ""; broken != (name == "at that of safety") {
+			if broken := st.Unsafe() != ""; broken != (name == "at that of safety" || cut.Metric == "size") {
 				t.Error(st.Unsafe())
 			}
 			cfg := st.Config
-			cfg.Command.Shell += " # repaired"
+			if cfg.Metrics = slices.Clone(cfg.Metrics); cut.Metric == "size" {
+				cfg.Metrics[1].Rule.Metric = "bytes"
+			} else {
+				cfg.Command.Shell += " # repaired"
+			}
 			changed, err := st.Reconfigured(cfg)
 			if err != nil {
 				t.Fatal(err)
