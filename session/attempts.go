@@ -167,7 +167,7 @@ func (l *loop) trialEnded(t *study.Trial, r *attempt, o outcome) {
 	case o.failure.Kind.Blameless():
 		again = true
 	default:
-		again = t.Retries < l.study.state.Config.Run.Retries && l.ending == nil
+		again = t.Retries < l.study.state.Config.Run.Retries && l.ending == nil && !t.Excluded
 	}
 	if !again {
 		l.events = append(l.events, f)

@@ -354,7 +354,7 @@ func TestSafetyKeepsRuns(t *testing.T) {
 // count again.
 func TestSafetyWithoutATrial(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
-		s, f := safely(t, dir, "2/2", 8, 100, func(config *study.Config) { config.Budget.Trials, config.Run.Repeats = 3, 3 })
+		s, f := safely(t, dir, "2/2", 8, 100, func(config *study.Config) { config.Budget.Trials, config.Run.Repeats, config.Run.Retries = 3, 3, 2 })
 		defer s.Close()
 		if err := s.Run(t.Context(), nil); !errors.As(err, new(*session.UnsafeError)) {
 			t.Fatal(err)
@@ -364,6 +364,9 @@ func TestSafetyWithoutATrial(t *testing.T) {
 		}
 		if want := []string{"1/1", "1/2", "1/3", "2/1", "2/2", "3/1", "3/2", "3/3"}; !slices.Equal(f.launched, want) || s.State().Best().Number == 2 {
 			t.Errorf("launched %v; want %v; best is trial %d", f.launched, want, s.State().Best().Number)
+		}
+		if second := s.State().Trials[1]; second.Attempt != 3 {
+			t.Errorf("attempt %d of trial 2: %v", second.Attempt, second.Failure)
 		}
 		if err := errors.Join(s.Do(study.Request{Action: study.ActionInclude, Trial: 2}), s.Do(study.Request{Action: study.ActionRerun, Rerun: []int{2}})); err != nil || len(s.State().Trials[1].Repeats) != 2 {
 			t.Errorf("%v; repeats %v", err, s.State().Trials[1].Repeats)
