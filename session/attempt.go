@@ -89,10 +89,10 @@ func (a *attempt) outcomeOf(ctx context.Context, resumed bool) (o outcome) {
 	return o
 }
 
-// follow has what an attempt that has failed printed followed to its end, if nobody has read it: it may have broken
-// the safety limit. Only whole lines count.
-func (a *attempt) follow(f *follower) {
-	if a.box != nil && a.box.safety != nil && len(a.box.limits) > 0 {
+// follow has what an attempt that has failed printed followed to its end, if nobody has read it and all of it counts:
+// it may have broken the safety limit. Only whole lines count.
+func (a *attempt) follow(f *follower, exit runner.Exit) {
+	if exit.Counted == nil && a.box != nil && a.box.safety != nil && len(a.box.limits) > 0 {
 		f.start()
 	}
 }
@@ -146,7 +146,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 		attaching = false
 		switch {
 		case err == nil && !found && exit.Cause == "" && a.endedByOthers(exit):
-			a.follow(f)
+			a.follow(f, exit)
 			return failed(study.FailLost, 0, "the attempt was lost: %s ended it while lbotune was not there", exit.Signal), true
 		case err == nil, errors.Is(err, runner.ErrLost), errors.Is(err, runner.ErrElsewhere),
 			errors.Is(err, runner.ErrNotBegun), ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):

@@ -427,6 +427,7 @@ func TestSafetyOfARunThatNobodyFollowed(t *testing.T) {
 		"ended":      {"loss=8\n", runner.Exit{Code: 143, Signal: "SIGTERM"}, true},
 		"well":       {"loss=8\nloss=5\n", runner.Exit{}, true},
 		"half a one": {"loss=5\nloss=8", runner.Exit{Code: 1}, false},
+		"leftovers":  {"loss=5\nloss=8\n", runner.Exit{Code: 1, Counted: &runner.Lengths{Stdout: 7}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, dir string) {

@@ -46,7 +46,7 @@ func (a *attempt) outcome(exit runner.Exit, err error, began time.Time, f *follo
 	switch {
 	case err == nil:
 		if o = a.judge(exit, f); o.failure != nil {
-			a.follow(f)
+			a.follow(f, exit)
 		}
 		if o.failure != nil && byProgram(o.failure.Kind) && (exit.DiskFull || door.FullDisk(a.bindings().WorkDir(), false)) {
 			o.failure = &study.Failure{Kind: study.FailDisk, Text: o.failure.Text + " while the disk was full"}
