@@ -383,6 +383,7 @@ func TestSafetyOfTheLastReading(t *testing.T) {
 		"no value":              {stdout: "loss=8\nloss=nan\n"},
 		"below it":              {stdout: "loss=8\nloss=5\n"},
 		"a full one":            {stdout: "loss=8\n", exit: runner.Exit{Code: 1, DiskFull: true}},
+		"behind the noise":      {stdout: "loss=7.6\nloss=8\nloss=5\n"},
 		"behind a stricter one": {stdout: "loss=7.2\nloss=8\nloss=5\n"},
 		"after a stricter one":  {stdout: "loss=7.2\n", every: time.Second, takes: time.Hour, rest: "loss=8\nloss=5\n"},
 	} {
@@ -392,7 +393,7 @@ func TestSafetyOfTheLastReading(t *testing.T) {
 				if strings.HasSuffix(name, "stricter one") {
 					limit = 7
 				}
-				s, f := stopping(t, dir, limit, func(c *study.Config) { c.Run.Retries = 2 })
+				s, f := stopping(t, dir, limit, func(c *study.Config) { c.Run.Retries, c.Safety.Noise = 2, 0.4 })
 				defer s.Close()
 				usual := f.program
 				f.program = func(job runner.Job) ending {

@@ -77,9 +77,16 @@ func graver(s *study.Safety, cut, before *study.Cut) bool {
 	return before == nil || breaks(s, cut) && !breaks(s, before)
 }
 
-// breaks reports whether an attempt is stopped at a reading over the safety limit, if there is one.
+// breaks reports whether an attempt is stopped at a reading over the safety limit, if there is one, by more than the noise.
 func breaks(s *study.Safety, c *study.Cut) bool {
-	return s != nil && study.Limit{Metric: s.Metric, At: s.At, Least: s.Least}.Over(study.Metrics{c.Metric: c.Reading.Value}) > 0
+	if s == nil || c.Metric != s.Metric {
+		return false
+	}
+	over := c.Reading.Value - s.At
+	if s.Least {
+		over = -over
+	}
+	return over > s.Noise
 }
 
 // judge gives the pruner the readings of an attempt, and keeps those that others are
