@@ -88,7 +88,7 @@ func (l *loop) onEnd(r *attempt, o outcome) {
 		batch, breach, _ := l.empty(r, true)
 		l.judge(r, batch, false)
 		if breach != nil && breaks(r.config.Safety, breach) {
-			l.cutAt(r, breach)
+			l.events = cutAt(breach, &r.cut, r.config.Safety, l.events)
 		}
 	}
 	l.taken[r.slot]--

@@ -459,6 +459,46 @@ func TestSafetyOfARunThatNobodyFollowed(t *testing.T) {
 	}
 }
 
+// What a rule has ended, since nothing more was to be expected, has its value whatever is printed then. A reading over
+// the safety limit counts beside it if it is over by more than the noise.
+func TestSafetyOfACompleteTrial(t *testing.T) {
+	for name, c := range map[string]struct {
+		stdout, rest, pick string
+		direction          study.Direction
+		limit, value       float64
+		want               string
+	}{
+		"within the noise":       {"loss=4\nloss=5\nloss=5\n", "loss=7.6\n", "min", study.Minimize, 7.5, 4, ""},
+		"beyond it":              {"loss=4\nloss=5\nloss=5\n", "loss=8.6\n", "min", study.Minimize, 7.5, 4, "trial 1 broke the safety limit: loss = 8.6, above 7.5"},
+		"within, of a least one": {"loss=6\nloss=5\nloss=5\n", "loss=2.4\n", "max", study.Maximize, 2.5, 6, ""},
+		"beyond a least one":     {"loss=6\nloss=5\nloss=5\n", "loss=1.4\n", "max", study.Maximize, 2.5, 6, "trial 1 broke the safety limit: loss = 1.4, below 2.5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				s, f := stopping(t, dir, c.limit, func(cfg *study.Config) {
+					cfg.Safety.At, cfg.Safety.Noise, cfg.Budget.Trials = c.limit, 1, 1
+					cfg.Metrics[0].Rule.Pick, cfg.Metrics[0].Direction = c.pick, c.direction
+					cfg.Prune = &study.Prune{Method: "patience", Patience: 2}
+					if c.direction == study.Maximize {
+						cfg.Safety.Least, cfg.Metrics[0].Min, cfg.Metrics[0].Max = true, cfg.Metrics[0].Max, nil
+					}
+				})
+				defer s.Close()
+				f.program = func(runner.Job) ending {
+					return ending{stdout: c.stdout, every: 2 * time.Second, takes: time.Hour, rest: c.rest}
+				}
+				err := s.Run(t.Context(), nil)
+				if (err != nil) != (c.want != "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
+					t.Errorf("%v; want %q", err, c.want)
+				}
+				if first := s.State().Trials[0]; first.Status != optimizer.Succeeded || first.Value != c.value {
+					t.Errorf("%s with %v", first.Status, first.Value)
+				}
+			})
+		})
+	}
+}
+
 // One that only breaks a stricter limit, before a run ends well, leaves no mark on its trial.
 func TestSafetyOfAStricterLimit(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {

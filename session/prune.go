@@ -58,18 +58,18 @@ func (l *loop) collect(r *attempt, settled bool) {
 		time.AfterFunc(r.box.settling(), func() { l.send(func() { l.collect(r, true) }) })
 		return
 	}
-	if l.judge(r, batch, true); breach != nil {
-		l.cutAt(r, breach)
-	}
+	l.judge(r, batch, true)
+	l.events = cutAt(breach, &r.cut, r.config.Safety, l.events)
 }
 
-// cutAt notes that an attempt has broken a limit, unless it is being stopped already for something as grave.
-func (l *loop) cutAt(r *attempt, breach *study.Cut) {
-	if graver(r.config.Safety, breach, r.cut) {
-		r.cut = breach
-		breach.Trial, breach.Attempt = r.id.Trial, r.id.Attempt
-		l.events = append(l.events, *breach)
+// cutAt notes that an attempt has broken a limit, if it has, unless it is being stopped already for something as grave.
+func cutAt(breach *study.Cut, cut **study.Cut, s *study.Safety, events []study.Event) []study.Event {
+	if breach == nil || !graver(s, breach, *cut) {
+		return events
 	}
+	breach.Complete = *cut != nil && (*cut).Complete // which it stays
+	*cut = breach
+	return append(events, *breach)
 }
 
 // graver reports whether an attempt is to be stopped at cut: it was not before, or not at the safety limit, and now is.
@@ -165,7 +165,7 @@ func prunedOutcome(config *study.Config, c *study.Cut, o outcome) outcome {
 			missing = cmp.Or(missing, m.Name)
 		}
 	}
-	if c.Metric != "" {
+	if c.Metric != "" && !(c.Complete && o.partial != nil) {
 		o.metrics[c.Metric] = c.Reading.Value
 		return o
 	}

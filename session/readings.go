@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
@@ -31,6 +32,7 @@ type readingBox struct {
 	objectives []int
 	limits     []study.Limit // the first reading that breaks one stops the trial
 	safety     *study.Safety
+	id         layout.AttemptID
 
 	chunk    sync.Mutex // held while a chunk of the output is read
 	mu       sync.Mutex
@@ -55,7 +57,7 @@ type readingBox struct {
 
 func newBox(c *study.Config, t *study.Trial, attempt int) *readingBox {
 	b := &readingBox{metrics: c.Metrics, counters: make([]pruner.Counter, len(c.Metrics)),
-		open: map[int]float64{}, known: t.MeasuredBy(attempt), safety: c.Safety}
+		open: map[int]float64{}, known: t.MeasuredBy(attempt), safety: c.Safety, id: layout.AttemptID{Trial: t.Number, Attempt: attempt}}
 	for i, m := range c.Metrics {
 		if m.Direction != "" && c.Prunes() && len(t.Repeats) == 0 {
 			b.objectives = append(b.objectives, i)
@@ -78,7 +80,7 @@ func (b *readingBox) add(r parser.Reading) {
 		if !(l.Over(read) > 0) {
 			continue
 		}
-		if cut := (&study.Cut{Metric: l.Metric, Reading: study.Reading{Step: step, Value: r.Value}}); graver(b.safety, cut, b.breach) {
+		if cut := (&study.Cut{Trial: b.id.Trial, Attempt: b.id.Attempt, Metric: l.Metric, Reading: study.Reading{Step: step, Value: r.Value}}); graver(b.safety, cut, b.breach) {
 			cut.Why = fmt.Sprintf("at step %v: %s", step, l.Broken(read))
 			b.breach = cut
 		}

@@ -50,15 +50,10 @@ func (s *Study) Report(trial int, step float64, metrics study.Metrics) (over boo
 		r.box.complete()
 	}
 	batch, measured, breach, _ := r.box.take(true)
-	id := layout.AttemptID{Trial: trial, Attempt: t.NextAttempt()}
-	events, cut := s.verdict(id, batch, true, func(_ any, text string, args ...any) { s.opts.Log.Warn(text, args...) })
-	events = appendMeasured(events, id, measured)
-	switch {
-	case cut == nil && breach == nil:
+	events, cut := s.verdict(r.box.id, batch, true, func(_ any, text string, args ...any) { s.opts.Log.Warn(text, args...) })
+	events = appendMeasured(events, r.box.id, measured)
+	if events = cutAt(breach, &cut, c.Safety, events); cut == nil {
 		return false, s.commit(events...)
-	case cut == nil:
-		cut, breach.Trial, breach.Attempt = breach, id.Trial, id.Attempt
-		events = append(events, *cut)
 	}
 	return true, s.finish(stopped(s.state, t, cut, r.partial(c, cut)), events...)
 }
@@ -92,7 +87,7 @@ func (s *Study) reportOf(t *study.Trial) (*report, error) {
 func (r *report) partial(c *study.Config, cut *study.Cut) study.Metrics {
 	metrics := study.Metrics{}
 	for i, m := range c.Metrics {
-		if v, ok := r.picked[i].Value(); ok && (finite(v) || cut.Metric == "" && slices.Contains(r.box.objectives, i)) {
+		if v, ok := r.picked[i].Value(); ok && (finite(v) || (cut.Metric == "" || cut.Complete) && slices.Contains(r.box.objectives, i)) {
 			metrics[m.Name] = v
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -146,6 +147,50 @@ func TestReportsThatAreNotFinite(t *testing.T) {
 			end := s.State().Trials[0]
 			if _, has := end.Metrics.Get("mem"); !over || has != (name == "neither") || (end.Failure == nil) != (c.want == "") || end.Failure != nil && end.Failure.Kind != c.want {
 				t.Errorf("over %v: %s, %+v, %v", over, end.Status, end.Failure, end.Metrics)
+			}
+		})
+	}
+}
+
+// One that breaks the safety limit counts also where a rule ends the trial at the same report.
+func TestReportsOverTheSafetyLimit(t *testing.T) {
+	limit := 7.5
+	for name, c := range map[string]struct {
+		pick string
+		last float64 // loss, after 4 and 5
+		want optimizer.Status
+	}{
+		"of the loss":  {"min", 8, optimizer.Succeeded},
+		"of the other": {"min", 5, optimizer.Succeeded},
+		"not finite":   {"last", math.NaN(), optimizer.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := reporting(t, func(cfg *study.Config) {
+				cfg.Params[0].Default, cfg.Params[1].Default = spaces.Float(0.3), spaces.Int(5)
+				cfg.Safety = &study.Safety{Metric: "mem", At: limit, Constant: 100}
+				cfg.Metrics[0].Rule.Pick = c.pick
+				cfg.Metrics = append(cfg.Metrics, study.Metric{Name: "mem", Rule: parser.Rule{Metric: "mem"}, Max: &limit, Stop: true})
+				if name == "of the loss" {
+					cfg.Safety.Metric, cfg.Metrics[0].Max, cfg.Metrics[0].Stop, cfg.Metrics = "loss", &limit, true, cfg.Metrics[:1]
+				}
+			})
+			trial, err := s.Ask(t.Context())
+			over := false
+			for step, v := range []float64{4, 5, c.last} {
+				metrics := study.Metrics{"loss": v}
+				if name != "of the loss" {
+					metrics["mem"] = float64(4 * step)
+				}
+				if err == nil {
+					over, err = s.Report(trial.Number, float64(step), metrics)
+				}
+			}
+			end := s.State().Trials[0]
+			if err != nil || !over || end.Status != c.want || c.want == optimizer.Succeeded && end.Value != 4 {
+				t.Errorf("%v; over %v: %s with %v", err, over, end.Status, end.Value)
+			}
+			if got := s.State().Unsafe(); !strings.HasPrefix(got, "trial 1 broke the safety limit") {
+				t.Errorf("got %q", got)
 			}
 		})
 	}
