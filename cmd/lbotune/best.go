@@ -171,7 +171,7 @@ func closing(ctx context.Context, st *study.State, l layout.Study) string {
 	for _, t := range st.Trials {
 		given := t.Origin == optimizer.OriginDefault
 		initial := given || t.Origin == optimizer.OriginInitial
-		designed += either(initial && t.Teaches(), 1, 0)
+		designed += either(initial && (st.Config.Several() || t.Teaches()), 1, 0)
 		if initial && t.Succeeded() && st.Feasible(t) {
 			today = either(given, t, today)
 			first = either(first == nil || st.Compare(t, first) < 0, t, first)

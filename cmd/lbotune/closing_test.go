@@ -39,7 +39,7 @@ func played(t *testing.T, edit func(*study.Config), rest spaces.Values, trials .
 		}
 		gap := 0.1
 		p.Note.Lipschitz = &optimizer.LipschitzNote{Slope: 1, Constant: 2, Excluded: 0.39, Gap: &gap, Stated: true}
-		end := study.Finished{Trial: i + 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": trial[1]}, Seconds: 1}
+		end := study.Finished{Trial: i + 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": trial[1], "size": trial[0]}, Seconds: 1}
 		if i > 0 && len(rest) > 0 {
 			end.Status = optimizer.Pruned
 		}
@@ -69,14 +69,16 @@ func TestTodaysValuesWithoutARival(t *testing.T) {
 	}
 }
 
-// Initial trials that count no more are none of those of which it is said what they gave.
+// Initial trials that count no more are none of those of which it is said what they gave; a hypervolume is that after all.
 func TestInitialTrialsThatCount(t *testing.T) {
-	st := played(t, func(*study.Config) {}, nil, [2]float64{0.5, 3}, [2]float64{0.1, 1}, [2]float64{0.2, 4}, [2]float64{0.3, 9}, [2]float64{0.4, 2})
-	for i, trial := range st.Trials[:4] {
-		trial.Origin, trial.Outside, trial.Excluded = optimizer.OriginInitial, i == 1, i == 3
-	}
-	if text := closing(t.Context(), st, layout.Of(t.TempDir())); !strings.Contains(text, ", from 3 after 2 initial trials\n") {
-		t.Errorf("two of four count:\n%s", text)
+	for want, metrics := range map[string][]study.Metric{"from 3 after 2 initial trials": nil, "after the first 4 trials": {{Name: "size", Direction: study.Minimize}}} {
+		st := played(t, func(c *study.Config) { c.Metrics = append(c.Metrics, metrics...) }, nil, [2]float64{0.5, 3}, [2]float64{0.1, 1}, [2]float64{0.2, 4}, [2]float64{0.3, 9}, [2]float64{0.4, 2})
+		for i, trial := range st.Trials[:4] {
+			trial.Origin, trial.Outside, trial.Excluded = optimizer.OriginInitial, i == 1, i == 3
+		}
+		if text := closing(t.Context(), st, layout.Of(t.TempDir())); !strings.Contains(text, want+"\n") {
+			t.Errorf("two of four count, and not %q:\n%s", want, text)
+		}
 	}
 }
 
