@@ -68,18 +68,24 @@ func TestOutputOfAPanel(t *testing.T) {
 // A value is said to be a mean of repeats where it is one, and not where the trial was stopped in one of them.
 func TestShownRepeats(t *testing.T) {
 	st := frontier(t, 0)
+	st.Config.Run.Repeats = 2
 	run := metricsOf([3]float64{1, 2, 3})
-	for i, end := range []study.Finished{{Status: optimizer.Succeeded, Metrics: run, Last: run}, {Status: optimizer.Pruned, Metrics: run}} {
+	for i, end := range []study.Finished{{Status: optimizer.Succeeded, Metrics: run, Last: run}, {Status: optimizer.Pruned, Metrics: run},
+		{Status: optimizer.Succeeded, Metrics: run},           // of a journal from before the last run was kept
+		{Status: optimizer.Pruned, Metrics: run, Last: run}} { // with a part of the resource
 		end.Trial, end.Attempt = i+1, 2
 		record(t, st, study.Proposed{Trial: end.Trial, Told: i, Values: spaces.Values{{Name: "x", Value: spaces.Float(0.5)}}})
 		record(t, st, study.Ended{Trial: end.Trial, Attempt: 1, Metrics: run})
+		if i == 1 {
+			record(t, st, study.Cut{Trial: end.Trial, Attempt: 2, Metric: "size"})
+		}
 		record(t, st, end)
 		var out bytes.Buffer
 		if err := printTrial(&global{streams: streams{out: &out}}, st, "s.study", st.Trials[i]); err != nil {
 			t.Fatal(err)
 		}
-		if want := "loss = 1" + when(i == 0, ", the mean of 2 runs") + "\n"; !strings.Contains(out.String(), want) {
-			t.Errorf("%s: want %q:\n%s", end.Status, want, &out)
+		if want := "loss = 1" + when(i != 1, ", the mean of 2 runs") + "\n"; !strings.Contains(out.String(), want) {
+			t.Errorf("trial %d, %s: want %q:\n%s", end.Trial, end.Status, want, &out)
 		}
 	}
 }

@@ -204,8 +204,8 @@ func printTrial(g *global, st *study.State, l layout.Study, t *study.Trial) erro
 	s.when(t.Failure != nil, "reason", "%s", oneLine(t.Failure.String()))
 	s.when(words != "", "stderr", "%s", words)
 	if j.Value != nil {
-		n := len(t.Repeats)
-		of := when(n > 1 && t.Status == optimizer.Succeeded, ", the %s of %d runs", cmp.Or(c.Run.Combine, "mean"), n)
+		stopped := t.Status == optimizer.Pruned && t.Cut != nil && t.Cut.Attempt == t.Attempt
+		of := when(len(t.Repeats) > 0 && !stopped, ", the %s of %d runs", cmp.Or(c.Run.Combine, "mean"), max(len(t.Repeats), c.Run.Repeats))
 		s.add("value", "%s = %s%s", oneLine(c.Objective().Name), exact(*j.Value), of)
 	}
 	if t.Done() && t.Status != optimizer.Failed {
