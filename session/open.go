@@ -185,10 +185,12 @@ func (s *Study) begin(config *study.Config, torn string) error {
 					"name", p.Name, "default", p.Default)
 			}
 		}
-		for _, m := range change.Config.Metrics {
-			untold := func(t *study.Trial) bool { _, told := t.Metrics.Get(m.Name); return t.Succeeded() && !told }
-			if m.Limited() && slices.ContainsFunc(s.state.Trials, untold) {
-				s.opts.Log.Warn("not all trials so far have told what has a limit, and those count as over it", "metric", m.Name)
+		limited := lists.Map(s.state.Config.AllLimits(), func(l study.Limit) string { return l.Metric })
+		for _, l := range change.Config.AllLimits() {
+			untold := func(t *study.Trial) bool { _, told := t.Metrics.Get(l.Metric); return t.Succeeded() && !told }
+			if !slices.Contains(limited, l.Metric) && slices.ContainsFunc(s.state.Trials, untold) {
+				limited = append(limited, l.Metric)
+				s.opts.Log.Warn("not all trials so far have told what has a limit, and those count as over it", "metric", l.Metric)
 			}
 		}
 		s.opts.Log.Info("the settings have changed since the last session")

@@ -56,13 +56,13 @@ var errFound = errors.New("found")
 // knows what the study's optimizer knew then.
 func Explain(ctx context.Context, dir string, t *study.Trial) (Reason, error) {
 	r := Reason{Trial: t.Number, Origin: t.Origin, Why: t.Note.Why, Values: t.Values, Told: t.Told, Pending: t.Pending}
+	if t.HasValue() && (t.Status == optimizer.Succeeded || t.Cut == nil || t.Cut.Attempt < t.Attempt) {
+		r.Value = ifFinite(t.Value)
+	}
 	_, err := study.Load(dir, func(before *study.State, rec study.Record) error {
 		p, ok := rec.Event.(study.Proposed)
 		if !ok || p.Trial != t.Number {
 			return nil
-		}
-		if t.HasValue() && (t.Status == optimizer.Succeeded || before.Config.Resource() != "") {
-			r.Value = ifFinite(t.Value)
 		}
 		if err := r.believe(ctx, before, t, p.Values); err != nil {
 			r.NoModel = err.Error()
