@@ -196,7 +196,8 @@ func (s *State) timed(trials []*Trial) string {
 	sure := o.Measure == Seconds && len(trials) == 0 || len(values) >= leastTimed && stat.Correlation(values, took, nil) >= likeTime
 	switch n := c.Run.SlotCount(); {
 	case known && apart >= roughly:
-		return fmt.Sprintf("%s is a duration, and the same values repeat it within ± %.0f %% only: run one trial at a time, and set repeats in [run]", o.Name, 100*apart)
+		return fmt.Sprintf("%s is a duration, and the same values repeat it within ± %.0f %% only: %sset %srepeats in [run]", o.Name, 100*apart,
+			map[bool]string{true: "run one trial at a time, and "}[n > 1], map[bool]string{true: "more "}[repeats > 1])
 	case sure && !steady && n > 1 && repeats == 1 && c.Launcher == nil:
 		return fmt.Sprintf("%s looks like the duration of a trial, and %d of them run side by side, which may slow each other down: run one at a time, or set repeats in [run]", o.Name, n)
 	}

@@ -30,7 +30,13 @@ func mistaken(t *testing.T, edit func(*study.Config), n int, at func(k int) (flo
 			}
 			apply(t, st, m)
 		}
-		apply(t, st, study.Finished{Trial: k, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{name: v, "size": 0}, Seconds: seconds})
+		end := study.Finished{Trial: k, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{name: v, "size": 0}, Seconds: seconds}
+		for ; end.Attempt < c.Run.Repeats; end.Attempt++ {
+			v, _ := what(x, i, k+end.Attempt)
+			end.Last = study.Metrics{name: v}
+			apply(t, st, study.Ended{Trial: k, Attempt: end.Attempt, Metrics: end.Last})
+		}
+		apply(t, st, end)
 	}
 	var all []string
 	for about, text := range st.Mistakes {
@@ -45,6 +51,7 @@ func TestMistakes(t *testing.T) {
 	grid := func(k int) (float64, int64) { return []float64{-0.8, 0.1, 0.7}[k%3], int64(k/3%6 + 1) }
 	bowl := func(x float64, n int64, k int) (float64, float64) { return x*x + float64(n) + 1, 1 }
 	timed := func(x float64, n int64, k int) (float64, float64) { return x*x + float64(n), x*x + float64(n) + 0.3 }
+	noisy := func(x float64, n int64, k int) (float64, float64) { return 1 + math.Mod(float64(k)*0.7, 1), 1 }
 	named := func(name string, edits ...func(*study.Config)) func(c *study.Config) {
 		return func(c *study.Config) {
 			c.Metrics[0].Name = name
@@ -59,6 +66,7 @@ func TestMistakes(t *testing.T) {
 	measured := func(c *study.Config) { c.Metrics[0].Measure = study.Seconds }
 	const (
 		sideBySide = "duration: %s looks like the duration of a trial, and 4 of them run side by side, which may slow each other down: run one at a time, or set repeats in [run]"
+		within     = "duration: run_time is a duration, and the same values repeat it within ± %d %% only: %s in [run]"
 		unused     = "unused: %s seems to change nothing: %d pairs of trials that differ in it alone have equal values of loss"
 		course     = `direction: perf rises with the steps in 6 of 6 trials, and has direction = "minimize": should it be "maximize"?`
 	)
@@ -81,7 +89,9 @@ func TestMistakes(t *testing.T) {
 		"of something else":      {named("run_time", workers), 30, spread, bowl, nil, ""},
 		"of another name":        {named("depth", workers), 30, spread, timed, nil, ""},
 		"repeated to the digit":  {named("run_time", workers), 30, func(k int) (float64, int64) { return spread(k % 5) }, timed, nil, ""},
-		"repeated within a half": {named("run_time"), 12, func(k int) (float64, int64) { return spread(k % 5) }, func(x float64, n int64, k int) (float64, float64) { return 2 + math.Mod(float64(k)*0.7, 1), 1 }, nil, "duration: run_time is a duration, and the same values repeat it within ± 13 % only: run one trial at a time, and set repeats in [run]"},
+		"repeated within a half": {named("run_time"), 12, func(k int) (float64, int64) { return spread(k % 5) }, noisy, nil, fmt.Sprintf(within, 22, "set repeats")},
+		"of four within a half":  {named("run_time", workers), 12, func(k int) (float64, int64) { return spread(k % 5) }, noisy, nil, fmt.Sprintf(within, 22, "run one trial at a time, and set repeats")},
+		"with too few repeats":   {named("run_time", repeats), 12, spread, noisy, nil, fmt.Sprintf(within, 11, "set more repeats")},
 		"x":                      {named("loss"), 9, grid, func(_ float64, n int64, _ int) (float64, float64) { return float64(n), 1 }, nil, fmt.Sprintf(unused, "x", 5)},
 		"x, beside a limit": {named("loss", func(c *study.Config) { c.Metrics = append(c.Metrics, study.Metric{Name: "size", Max: number(1)}) }), 9, grid,
 			func(_ float64, n int64, _ int) (float64, float64) { return float64(n), 1 }, nil, ""},
