@@ -116,7 +116,7 @@ func TestServeAPI(t *testing.T) {
 		})
 	}
 	two := `{"action": "note", "text": "a"} {"action": "note", "text": "b"}`
-	if got := ask("POST", "/study/sub/a.study/api/v1/requests", two); !strings.Contains(got, "there is more than one, and none was taken") {
+	if got := ask("POST", "/study/sub/a.study/api/v1/requests", two); !strings.Contains(got, "something follows the JSON object, and nothing was taken") {
 		t.Errorf("two orders: %s", got)
 	}
 	st, err := study.Load(string(l))

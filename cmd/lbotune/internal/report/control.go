@@ -50,7 +50,7 @@ func (v *Server) obey(w http.ResponseWriter, r *http.Request) {
 	in.DisallowUnknownFields()
 	err := in.Decode(&o)
 	if _, end := in.Token(); err == nil && !errors.Is(end, io.EOF) {
-		err = errors.New("there is more than one, and none was taken")
+		err = errors.New("something follows the JSON object, and nothing was taken")
 	}
 	_ = out.SetReadDeadline(time.Time{})
 	if err != nil {
