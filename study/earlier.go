@@ -89,6 +89,7 @@ type sheetRow struct {
 	cells map[string]string // those that are there
 	value string            // of the objective; empty if the trial failed
 	left  string            // why it counts as no result, if so
+	table bool              // where an empty cell says nothing, unless that is a choice
 }
 
 func newRow(trial int, values spaces.Values) sheetRow {
@@ -157,7 +158,9 @@ func (c *Config) result(space *spaces.Space, row sheetRow, columns map[string]st
 		}
 		v := p.Default
 		if text, has := row.cells[cmp.Or(columns[p.Name], p.Name)]; has {
-			if v, err = parseCell(p, text); err != nil {
+			if at, err := parseCell(p, text); err == nil {
+				v = at
+			} else if text != "" || !row.table {
 				return r, err
 			}
 		}

@@ -275,11 +275,9 @@ func (c *Config) readTable(text []byte) (*sheet, error) {
 			return nil, err // which names the line
 		}
 		line, _ := in.FieldPos(0)
-		row := sheetRow{where: fmt.Sprintf("line %d", line), cells: map[string]string{}}
+		row := sheetRow{where: fmt.Sprintf("line %d", line), cells: map[string]string{}, table: true}
 		for i, cell := range cells {
-			if text := strings.TrimSpace(cell); text != "" {
-				row.cells[head[i]] = text
-			}
+			row.cells[head[i]] = strings.TrimSpace(cell)
 		}
 		row.value = row.cells[s.objective]
 		switch word := strings.ToLower(row.cells[standing]); word {
