@@ -81,7 +81,7 @@ func FiguresOf(st *study.State, running bool) Figures {
 	f.bound(st)
 	if running {
 		f.Elapsed += max(time.Since(st.Updated), 0)
-		f.Left = timeLeft(st.Config.Budget, f.Finished, f.Elapsed)
+		f.Left = timeLeft(st.Config.Budget, f.Finished, f.Elapsed, st.Worked)
 	}
 	return f
 }
@@ -159,17 +159,22 @@ func leftToGain(l *optimizer.LipschitzNote) *float64 {
 }
 
 // timeLeft estimates how long a study will take in which so many trials have finished in
-// the time spent, 0 if nothing is known.
-func timeLeft(b study.Budget, finished int, spent time.Duration) time.Duration {
-	var left time.Duration
+// the time spent, and their runs have worked so long, 0 if nothing is known.
+func timeLeft(b study.Budget, finished int, spent, worked time.Duration) time.Duration {
+	var left []time.Duration
 	if b.Trials > finished && finished > 0 {
-		left = time.Duration(float64(spent) / float64(finished) * float64(b.Trials-finished))
+		left = append(left, time.Duration(float64(spent)/float64(finished)*float64(b.Trials-finished)))
 	}
 	if limit := b.Limit(); limit > 0 {
-		byTime := max(limit-spent, 0)
-		left = min(cmp.Or(left, byTime), byTime)
+		left = append(left, max(limit-spent, 0))
 	}
-	return left
+	if limit := time.Duration(b.WorkerTime); limit > 0 && worked > 0 {
+		left = append(left, time.Duration(float64(spent)/float64(worked)*float64(max(limit-worked, 0))))
+	}
+	if left == nil {
+		return 0
+	}
+	return slices.Min(left)
 }
 
 // BestText is the value of the best, with its margin if that is known.

@@ -16,18 +16,25 @@ import (
 // What is left follows from the trials or from the time, whichever ends the study first.
 func TestTimeLeft(t *testing.T) {
 	b := study.Budget{Time: study.Duration(time.Hour)}
-	if got := timeLeft(b, 0, 45*time.Minute); got != 15*time.Minute {
+	if got := timeLeft(b, 0, 45*time.Minute, 0); got != 15*time.Minute {
 		t.Errorf("%v left; want 15 minutes", got)
 	}
 	b.Trials = 20
-	if got := timeLeft(b, 15, 30*time.Minute); got != 10*time.Minute {
+	if got := timeLeft(b, 15, 30*time.Minute, 0); got != 10*time.Minute {
 		t.Errorf("%v left for 5 trials of 2 minutes; want 10 minutes", got)
 	}
-	if got := timeLeft(b, 15, 58*time.Minute); got != 2*time.Minute {
+	if got := timeLeft(b, 15, 58*time.Minute, 0); got != 2*time.Minute {
 		t.Errorf("%v left; want the 2 minutes of the time budget", got)
 	}
-	if got := timeLeft(study.Budget{Trials: 10}, 12, time.Hour); got != 0 {
+	if got := timeLeft(study.Budget{Trials: 10}, 12, time.Hour, 0); got != 0 {
 		t.Errorf("%v left beyond the budget", got)
+	}
+	b.WorkerTime = study.Duration(2 * time.Hour) // of which four workers have used 7 minutes in 8
+	if got := timeLeft(b, 15, 30*time.Minute, 105*time.Minute); got != 30*time.Minute*15/105 {
+		t.Errorf("%v left; want the 15 minutes of worker time, shared by those that work", got)
+	}
+	if got := timeLeft(study.Budget{Trials: 90, WorkerTime: b.WorkerTime}, 15, time.Hour, 3*time.Hour); got != 0 {
+		t.Errorf("%v left when the worker time is spent", got)
 	}
 }
 
