@@ -289,6 +289,8 @@ func (d *driver) report(r driveRequest) (driveAnswer, error) {
 	switch {
 	case twice && r.Value != nil:
 		return driveAnswer{}, usagef("found two values for %s", objective)
+	case r.Failed != "":
+		return driveAnswer{}, usagef(`found "failed" in a report; a "tell" takes it, and ends the trial`)
 	case len(metrics) == 0:
 		return driveAnswer{}, usagef(`want "value", a number, or "metrics", numbers by their names`)
 	case r.Step != nil && (math.IsNaN(step) || math.IsInf(step, 0)):
