@@ -372,7 +372,11 @@ func (s *Study) draw(name string) ([]string, error) {
 	}
 	out := plots[i].pictures(s)
 	if len(out) == 0 {
-		return nil, fmt.Errorf("there is nothing to draw for %s yet: %s", name, cmp.Or(s.NoModel, "too little is known"))
+		why := "too little is known"
+		if plots[i].is&modelled != 0 {
+			why = cmp.Or(s.NoModel, why)
+		}
+		return nil, fmt.Errorf("there is nothing to draw for %s yet: %s", name, why)
 	}
 	return out, nil
 }

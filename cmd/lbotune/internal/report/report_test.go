@@ -374,6 +374,11 @@ func TestWhatIsShown(t *testing.T) {
 			}
 		})
 	}
+	for plot, why := range map[string]string{"curves": "too little is known", "slice": of["all failed"].NoModel} { // what needs no model does not miss one
+		if _, err := of["all failed"].SVG(plot); err == nil || !strings.HasSuffix(err.Error(), "yet: "+why) {
+			t.Errorf("%s: %v", plot, err)
+		}
+	}
 	if s := of["finished"]; len(s.Failures) != 1 || s.Failures[0].Trials[0] != 20 || s.Trials[s.Best-1].class() != "d best" {
 		t.Errorf("failures %+v, best %d", s.Failures, s.Best)
 	}
