@@ -347,8 +347,11 @@ func explain(s *session.Study, err error) error {
 	case errors.Is(err, session.ErrInfeasible):
 		return hinted(err, "loosen a limit, widen a range or raise the budget, and run the same command again")
 	case errors.Is(err, session.ErrNoSuccess) && len(s.State().Order) > 0:
-		last := s.State().Order[len(s.State().Order)-1]
-		return explainTrial(s, err, last, "fix the program or the spec, raise the budget and run the same command again")
+		last, then := s.State().Order[len(s.State().Order)-1], "raise the budget"
+		if c := s.State().Closed; c != nil && c.Why == study.EndExhausted { // a larger budget has nothing else to try
+			then = fmt.Sprintf("have what failed tried again by lbotune rerun %s --failed,", word(s.Layout()))
+		}
+		return explainTrial(s, err, last, fmt.Sprintf("fix the program or the spec, %s and run the same command again", then))
 	case runner.IsShortage(err):
 		return hinted(err, "raise its limit (see ulimit -a) or take fewer --workers; "+again)
 	case cannotWrite(err):
