@@ -262,14 +262,12 @@ func (s *State) unused(trials []*Trial) string {
 
 // spans reports whether trials have all choices of a parameter, or values over half of its range.
 func (s *State) spans(trials []*Trial, param int) bool {
-	low, high, levels := math.Inf(1), math.Inf(-1), map[float64]bool{}
+	low, high, levels := math.Inf(1), math.Inf(-1), map[spaces.Value]bool{}
 	p, c := s.Config.Params[param], s.Search.Space.Offset(param)
 	for _, t := range trials {
 		low, high = min(low, t.Point[c]), max(high, t.Point[c])
-		for l := range p.Choices {
-			if t.Point[c+l] > 0.5 {
-				levels[float64(l)] = true
-			}
+		if v, _ := t.Values.Get(p.Name); slices.Contains(p.Choices, v) {
+			levels[v] = true
 		}
 	}
 	return high-low >= 0.5 && len(levels) == len(p.Choices)

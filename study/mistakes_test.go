@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -64,6 +65,13 @@ func TestMistakes(t *testing.T) {
 	repeats := func(c *study.Config) { c.Run.Repeats = 3 }
 	slurm := func(c *study.Config) { c.Launcher = &study.Launcher{Kind: "slurm"} }
 	measured := func(c *study.Config) { c.Metrics[0].Measure = study.Seconds }
+	ordered := func(c *study.Config) {
+		c.Params[1] = spaces.Param{Name: "n", Kind: spaces.KindOrdered}
+		for n := range int64(6) {
+			c.Params[1].Choices = append(c.Params[1].Choices, spaces.Int(n+1))
+		}
+	}
+	onlyX := func(x float64, _ int64, _ int) (float64, float64) { return x, 1 }
 	const (
 		sideBySide = "duration: %s looks like the duration of a trial, and 4 of them run side by side, which may slow each other down: run one at a time, or set repeats in [run]"
 		within     = "duration: run_time is a duration, and the same values repeat it within ± %d %% only: %s in [run]"
@@ -99,6 +107,8 @@ func TestMistakes(t *testing.T) {
 		"x, but once":      {named("loss"), 18, grid, func(x float64, n int64, k int) (float64, float64) { return float64(n) + float64(k/18), 1 }, nil, ""},
 		"x, nearby":        {named("loss"), 18, func(k int) (float64, int64) { x, n := grid(k); return x / 9, n }, func(_ float64, n int64, _ int) (float64, float64) { return float64(n), 1 }, nil, ""},
 		"x, of few values": {named("loss"), 18, grid, func(_ float64, n int64, _ int) (float64, float64) { return float64(n / 6), 1 }, nil, ""},
+		"n, ordered":       {named("loss", ordered), 18, grid, onlyX, nil, fmt.Sprintf(unused, "n", 15)},
+		"n, of the first":  {named("loss", ordered), 9, grid, onlyX, nil, ""},
 		"rises":            {named("perf"), 6, spread, bowl, func(k, step int) float64 { return float64(k) - math.Exp(-float64(step)) }, course},
 		"rises, in few":    {named("perf"), 4, spread, bowl, func(k, step int) float64 { return float64(k) - math.Exp(-float64(step)) }, ""},
 		"falls":            {named("perf"), 30, spread, bowl, func(k, step int) float64 { return float64(k) + math.Exp(-float64(step)) }, ""},
