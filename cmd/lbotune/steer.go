@@ -65,7 +65,7 @@ func (c changed) said() string {
 	case study.ActionEnqueue:
 		text = "enqueued " + oneLine(c.Values.String())
 		if end := c.state.Closed; end != nil {
-			text += "; the study has ended, " + oneLine(end.Detail) + ": raise its budget to have them tried"
+			text += "; the study has ended, " + oneLine(end.Detail) + ": change its budget to have them tried"
 		}
 	case study.ActionExclude:
 		text = fmt.Sprintf("excluded trial %d", c.Trial)
