@@ -269,7 +269,7 @@ func (c *Config) readStudy(path string) (*sheet, error) {
 func (s *State) Inherited() []optimizer.Earlier {
 	var out []optimizer.Earlier
 	for _, e := range s.Earlier {
-		o := optimizer.Earlier{Same: e.Same}
+		o, valued := optimizer.Earlier{Same: e.Same}, 0
 		for _, r := range e.Trials {
 			p, err := s.Search.Encode(r.Values)
 			if err != nil {
@@ -278,8 +278,12 @@ func (s *State) Inherited() []optimizer.Earlier {
 			v := math.NaN()
 			if r.Value != nil {
 				v = s.worth(*r.Value)
+				valued++
 			}
 			o.Points, o.Values = append(o.Points, p), append(o.Values, v)
+		}
+		if !e.Same && valued < leastRelated { // since ranges were narrowed
+			o = optimizer.Earlier{Same: true} // nothing: they make no model
 		}
 		out = append(out, o)
 	}
