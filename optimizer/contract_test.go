@@ -266,6 +266,7 @@ func testRefuses(t *testing.T, mk maker) {
 		Proposal: optimizer.Proposal{Point: spaces.Point{0.5}, Origin: optimizer.OriginGiven}}
 	tellAll(t, opt, good)
 	for want, spoil := range map[string]func(*optimizer.Observation){
+		"telling trial 0: trials are numbered from 1":                                       func(o *optimizer.Observation) { o.Trial = 0 },
 		"telling trial 1: it was told before":                                               func(o *optimizer.Observation) { o.Trial = 1 },
 		"telling trial 2: coordinate 0 of the point is 1.1, outside [0,1]":                  func(o *optimizer.Observation) { o.Proposal.Point = spaces.Point{1.1} },
 		"telling trial 2: coordinate 0 of the point is NaN, outside [0,1]":                  func(o *optimizer.Observation) { o.Proposal.Point = spaces.Point{math.NaN()} },

@@ -94,8 +94,11 @@ func (h *history) add(o Observation) error {
 }
 
 func (h *history) check(o Observation) error {
-	if h.trials[o.Trial] {
+	switch {
+	case h.trials[o.Trial]:
 		return errors.New("it was told before")
+	case o.Trial == 0: // below are those of earlier studies
+		return errors.New("trials are numbered from 1")
 	}
 	if err := checkPoint(h.space, o.Proposal.Point); err != nil {
 		return err

@@ -169,7 +169,11 @@ func (c *check) words() {
 
 func (c *check) parts() {
 	cfg := c.config
-	if _, _, err := cfg.spaces(); err != nil {
+	_, _, err := cfg.spaces()
+	if err == nil {
+		_, err = cfg.Fingerprint() // no number is NaN or infinite
+	}
+	if err != nil {
 		c.at("", err.Error())
 		return
 	}
