@@ -265,22 +265,6 @@ func TestEarlierEmptyChoice(t *testing.T) {
 	}
 }
 
-// In a table, too: as which export writes it. Where there is no empty choice, the cell says nothing.
-func TestEarlierEmptyChoiceOfATable(t *testing.T) {
-	c := beginWith(t, study.WarmStart{From: "runs.csv", Same: true}, map[string]string{"runs.csv": "x,n,fast,loss\n0.5,1,,1\n0.25,,--fast,2\n"})
-	c.Params[1].Default = spaces.Int(3)
-	c.Params = append(c.Params, spaces.Param{Name: "fast", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String(""), spaces.String("--fast")}, Default: spaces.String("--fast")})
-	all, err := c.ReadEarlier(0)
-	if err != nil || len(all[0].Trials) != 2 {
-		t.Fatalf("%+v, %v", all, err)
-	}
-	for i, want := range []string{"x=0.5 n=1 fast=", "x=0.25 n=3 fast=--fast"} {
-		if got := all[0].Trials[i].Values.String(); got != want {
-			t.Errorf("result %d has %s, want %s", i+1, got, want)
-		}
-	}
-}
-
 const twoStudies = `{"op_code":0,"study_name":"a","directions":[1]}
 {"op_code":0,"study_name":"b","directions":[2]}
 {"op_code":0,"study_name":"c","directions":[1,2]}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -125,4 +126,20 @@ func TestOptunaIsWrittenAsItGoes(t *testing.T) {
 		t.Errorf("after %d trials %d bytes more are in use than before", h.lines, grown)
 	}
 	runtime.KeepAlive(st)
+}
+
+// An empty cell of a table is the empty choice, as which export writes it. Where there is no empty choice, the cell says nothing.
+func TestEarlierEmptyChoiceOfATable(t *testing.T) {
+	c := beginWith(t, study.WarmStart{From: "runs.csv", Same: true}, map[string]string{"runs.csv": "x,n,fast,loss\n0.5,1,,1\n0.25,,--fast,2\n"})
+	c.Params[1].Default = spaces.Int(3)
+	c.Params = append(c.Params, spaces.Param{Name: "fast", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String(""), spaces.String("--fast")}, Default: spaces.String("--fast")})
+	all, err := c.ReadEarlier(0)
+	if err != nil || len(all[0].Trials) != 2 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for i, want := range []string{"x=0.5 n=1 fast=", "x=0.25 n=3 fast=--fast"} {
+		if got := all[0].Trials[i].Values.String(); got != want {
+			t.Errorf("result %d has %s, want %s", i+1, got, want)
+		}
+	}
 }
