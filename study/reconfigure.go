@@ -288,7 +288,7 @@ func withAdded(v spaces.Values, space *spaces.Space, n int) spaces.Values {
 
 // extends reports whether a template is an earlier one into which parameters were put, by its words
 // or lines. Each piece is one of the earlier ones in their order, as it was or with a parameter
-// where that has its default; or it holds a parameter; or it is an option before one that does.
+// where that has its default; or it holds a parameter; or it is an option before one that does and is none itself.
 func extends(was, now []string, before, after Config) bool {
 	space, err := spaces.New(after.Params...)
 	params := added(before, after)
@@ -307,7 +307,7 @@ func extends(was, now []string, before, after Config) bool {
 		switch {
 		case at < len(was) && plain(piece) == plain(was[at]):
 			at++
-		case holds(i), strings.HasPrefix(piece, "-") && holds(i+1):
+		case holds(i), strings.HasPrefix(piece, "-") && !strings.Contains(piece, " ") && holds(i+1) && !strings.HasPrefix(now[i+1], "-"):
 		default:
 			return false
 		}
