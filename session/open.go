@@ -138,7 +138,7 @@ func (s *Study) openJournal(config *study.Config) (torn string, err error) {
 
 func (s *Study) create(config study.Config) error {
 	if former := s.layout.Former(); former != "" {
-		return &LayoutError{fmt.Errorf("there is no journal in %s, but %s holds what a former study ran: put its journal back, or remove the directory to begin anew",
+		return &LayoutError{fmt.Errorf("there is no journal in %s, but %s is there, as in a former study: put its journal back, or begin anew in another directory",
 			s.layout, former)}
 	}
 	var id [8]byte

@@ -160,8 +160,8 @@ func TestRefusedStudies(t *testing.T) {
 		"metrics.loss: regex cannot stand beside metric: each is a way to find the metric by itself":   {"", func(c *study.Config) { c.Metrics[0].Rule.Regex = "(" }},
 		"prune: threshold: found none; want a number":                                                  {"", func(c *study.Config) { c.Prune = &study.Prune{Method: "threshold"} }},
 		`prune: method: found "luck"; want median, percentile, asha, patience, threshold or reachable`: {"", func(c *study.Config) { c.Prune = &study.Prune{Method: "luck"} }},
-		"there is no journal in DIR/former, but DIR/former/trials holds what a former study ran: " +
-			"put its journal back, or remove the directory to begin anew": {filepath.Join(dir, "former"), nil},
+		"there is no journal in DIR/former, but DIR/former/trials is there, as in a former study: " +
+			"put its journal back, or begin anew in another directory": {filepath.Join(dir, "former"), nil},
 		"cannot create journal FILE/journal.jsonl: mkdir FILE: not a directory": {file, nil},
 	} {
 		t.Run(want, func(t *testing.T) {

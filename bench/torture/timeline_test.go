@@ -155,7 +155,7 @@ func TestJournalRemoved(t *testing.T) {
 	l.spec("spec.toml", "echo loss={x}", 2, 1)
 	l.run(0, "run", "spec.toml")
 	l.check(os.Remove(l.path("spec.study/journal.jsonl")))
-	l.run(2, "run", "spec.toml").mustSay(l, "there is no journal in "+l.path("spec.study")+", but "+l.path("spec.study/trials")+" holds what a former study ran")
+	l.run(2, "run", "spec.toml").mustSay(l, "there is no journal in "+l.path("spec.study")+", but "+l.path("spec.study/trials")+" is there, as in a former study")
 	l.check(os.RemoveAll(l.path("spec.study")))
 	l.run(0, "run", "spec.toml")
 }

@@ -131,11 +131,16 @@ func (l Study) Names(path string) ([]string, error) { return At(l, path, (*door.
 // Stat says what is at a path in the study. It does not follow a link there.
 func (l Study) Stat(path string) (door.Info, error) { return At(l, path, (*door.Dir).Stat) }
 
-// Former names the directory of a former study's attempts, "" if there is none.
+// Former names what a former study has left, or somebody else under a name that a study would take for its own, "" if
+// there is nothing.
 func (l Study) Former() string {
-	for _, dir := range []string{l.trials(), l.Setup()} {
-		if names, err := l.Names(dir); err == nil && len(names) > 0 {
-			return dir
+	for _, path := range []string{l.trials(), l.Setup(), l.StopRequest(), l.Requests(), l.Pilots(), l.HookLog()} {
+		names, _ := l.Names(path)
+		names = slices.DeleteFunc(names, func(name string) bool { // requests may come first
+			return strings.HasPrefix(strings.TrimLeft(name, "-0123456789abcdef"), ".json")
+		})
+		if info, err := l.Stat(path); len(names) > 0 || err == nil && info.Mode.IsRegular() {
+			return path
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package layout_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +50,23 @@ func TestFormer(t *testing.T) {
 		if d := l.Former(); d == "" || d != filepath.Dir(dir) && d != filepath.Dir(filepath.Dir(dir)) {
 			t.Errorf("with %s, the former study is in %q", dir, d)
 		}
+	}
+}
+
+// What a study would take for its own, and remove, stands for a former one, whoever put it there.
+func TestNamesThatAreTaken(t *testing.T) {
+	for _, name := range []string{"stop", "hooks.log", "requests/api.http", "pilots/names.txt", "setup/install.sh", "trials/notes"} {
+		t.Run(name, func(t *testing.T) {
+			l := layout.Of(t.TempDir())
+			path := filepath.Join(string(l), name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			top, _, _ := strings.Cut(name, "/")
+			if d := l.Former(); d != filepath.Join(string(l), top) {
+				t.Errorf("with %s, the former study is in %q", name, d)
+			}
+		})
 	}
 }
 
