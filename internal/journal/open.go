@@ -24,7 +24,7 @@ func Create(path string, header any, on ...FS) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.file, err = publish(j.fs, j.path, func(f File) error {
+	j.file, err = publish(j.fs, j.path, j.path+".new", func(f File) error {
 		if err := tryLock(j.path, f, never); err != nil {
 			return err
 		}
@@ -184,8 +184,8 @@ func resolveNew(fsys FS, path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
-// publish makes a new file at path as a whole: fill writes it under another name.
-func publish(fsys FS, path string, fill func(File) error) (File, error) {
+// publish makes a new file at path as a whole: fill writes it under the name of a draft.
+func publish(fsys FS, path, draft string, fill func(File) error) (File, error) {
 	_, err := fsys.Stat(path)
 	if err == nil {
 		if _, err := fsys.Resolve(path); errors.Is(err, fs.ErrNotExist) {
@@ -194,7 +194,6 @@ func publish(fsys FS, path string, fill func(File) error) (File, error) {
 		return nil, &PlaceError{path, "exists already", true}
 	}
 	var f File
-	draft := path + ".new"
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fsys.Remove(draft) // left behind by a crash
 	}

@@ -3,6 +3,7 @@ package journal
 import (
 	"bufio"
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -105,7 +106,7 @@ func (r *repairer) write(fsys FS, dst string, record []byte) error {
 	if err != nil {
 		return err
 	}
-	out, err := publish(fsys, dst, func(f File) error {
+	out, err := publish(fsys, dst, dst+"."+rand.Text()[:10], func(f File) error {
 		w := bufio.NewWriterSize(f, scanBuffer)
 		for record != nil {
 			r.result.Kept++

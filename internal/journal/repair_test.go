@@ -215,13 +215,18 @@ func TestRepairReplacesNothing(t *testing.T) {
 	fsys := faultfs.New()
 	fsys.Put("/journal.jsonl", build(t, "s1", 3))
 	fsys.Put("/mine.jsonl", []byte("mine"))
+	fsys.Put("/fixed.jsonl.new", []byte("mine")) // which is how a new study's draft ends
 	for _, dst := range []string{"/mine.jsonl", "/journal.jsonl"} {
 		if _, err := journal.Repair("/journal.jsonl", dst, fsys); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("Repair into %s: %v", dst, err)
 		}
 	}
-	if string(fsys.Content("/mine.jsonl")) != "mine" {
-		t.Error("the file was replaced")
+	_, err := journal.Repair("/journal.jsonl", "/fixed.jsonl", fsys)
+	check(t, err)
+	for _, name := range []string{"/mine.jsonl", "/fixed.jsonl.new"} {
+		if string(fsys.Content(name)) != "mine" {
+			t.Errorf("%s was replaced", name)
+		}
 	}
 }
 
