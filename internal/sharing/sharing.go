@@ -160,7 +160,8 @@ func (f *Folder) lock(l Lock) (*os.File, error) {
 			return nil, err
 		}
 		err = unix.Flock(int(file.Fd()), how|unix.LOCK_NB)
-		if err == nil && !removed(file) { // which somebody who cleans up may have done
+		if err == nil && !removed(file) { // which somebody who cleans up may have done, and does by age
+			_ = unix.Futimes(int(file.Fd()), nil)
 			return file, nil
 		}
 		file.Close()

@@ -285,6 +285,22 @@ func TestRemovedFile(t *testing.T) {
 	inVain(t, f, slots(1))
 }
 
+// A file that is taken is as new: else who cleans up by age, as systemd does in /tmp, removes it while it is held.
+func TestTakenIsNew(t *testing.T) {
+	f, dir := folder(t)
+	_, a := take(t, f, slots(1))
+	a.Release()
+	path, old := filepath.Join(dir, "slot.0.lock"), time.Unix(1e9, 0)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	_, b := take(t, f, slots(1))
+	defer b.Release()
+	if info, err := os.Stat(path); err != nil || !info.ModTime().After(old) {
+		t.Errorf("the file that is held is of %v, %v", info.ModTime(), err)
+	}
+}
+
 // Many take and give back at once: never more than there are.
 func TestManyAtOnce(t *testing.T) {
 	f, _ := folder(t)
