@@ -125,9 +125,9 @@ func (m *metric) incomplete(picked occurrence) *NoValueError {
 		case s.gaps == 0, own && pick == pickLast && picked.gaps == s.gaps, own && pick == pickFirst && picked.gaps == 0:
 			continue
 		case picked.empty():
-			e.Detail = fmt.Sprintf("no %s in what was kept of %s, which was too long to keep whole", what, s.source)
+			e.Detail = fmt.Sprintf("no %s in what was kept of %s, which was too long to keep whole, or was emptied", what, s.source)
 		default:
-			e.Detail = fmt.Sprintf("the %s %s is not known: %s was too long to keep whole", pick, what, s.source)
+			e.Detail = fmt.Sprintf("the %s %s is not known: %s was too long to keep whole, or was emptied", pick, what, s.source)
 		}
 		return e
 	}

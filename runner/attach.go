@@ -240,7 +240,7 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 		ended = a.started
 	}
 	exit := a.exit(*rec.Exit, a.usage(rec, usage{}), ended)
-	exit.DiskFull = rec.Full
+	exit.DiskFull, exit.Emptied = rec.Full, a.emptied(rec)
 	return exit, nil
 }
 

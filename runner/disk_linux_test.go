@@ -104,3 +104,21 @@ func TestFailureOnFullDisk(t *testing.T) {
 		})
 	}
 }
+
+// An output that the command itself has emptied, as by > /dev/stdout, is known to lack what was printed before.
+func TestEmptiedOutput(t *testing.T) {
+	for line, want := range map[string]*runner.Lengths{
+		"echo loss=1; echo x > /dev/stdout":        {Stdout: 7},
+		"echo loss=1; echo loss=2 >> /dev/stdout":  nil,
+		"echo loss=1 >&2; echo x > /dev/stderr":    {Stderr: 7},
+		"echo x > /dev/stdout; echo loss=1":        nil,
+		"echo loss=1; echo x | tee -a /dev/stdout": nil,
+	} {
+		t.Run(line, func(t *testing.T) {
+			exit, err := new(runner.Local).Launch(t.Context(), shellJob(t, line))
+			if got := exit.Emptied; err != nil || (got == nil) != (want == nil) || got != nil && *got != *want {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}

@@ -192,6 +192,8 @@ type Exit struct {
 	// Counted says how much of the outputs counts, if not all does: what leftovers print
 	// after they were asked to end does not.
 	Counted *Lengths `json:"counted,omitempty"`
+	// Emptied says how far the outputs went, if one has become shorter: the command has opened it by its name.
+	Emptied *Lengths `json:"emptied,omitempty"`
 }
 
 // Lengths are those of an attempt's outputs, in bytes.

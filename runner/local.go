@@ -138,6 +138,7 @@ func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
 		return Exit{}, err
 	}
 	exit := a.exit(code, rec.usage, a.endedAt(rec.Up, seen))
+	exit.Emptied = a.emptied(rec)
 	if rec.usage != (usage{}) {
 		_ = appendEntry(a.record, entry{usage: rec.usage, Ended: &exit.Ended})
 	}

@@ -286,3 +286,11 @@ func (a *attempt) cutShort(rec record) bool {
 	now := a.lengths()
 	return rec.Printed != nil && (now.Stdout < rec.Printed.Stdout || now.Stderr < rec.Printed.Stderr)
 }
+
+// emptied is Exit.Emptied.
+func (a *attempt) emptied(rec record) *Lengths {
+	if a.cutShort(rec) {
+		return rec.Printed
+	}
+	return nil
+}

@@ -116,11 +116,15 @@ func (f *follower) finish(exit runner.Exit) error {
 		box.since(time.Time{})
 	}
 	limits := map[parser.Source]int64{parser.Stdout: math.MaxInt64, parser.Stderr: math.MaxInt64, parser.File: math.MaxInt64}
+	gone := map[parser.Source]int64{}
+	if e := exit.Emptied; e != nil {
+		gone = map[parser.Source]int64{parser.Stdout: e.Stdout, parser.Stderr: e.Stderr}
+	}
+	if f.live && !exit.Truncated && (exit.Counted != nil || exit.Emptied != nil) { // what is on another machine may have been followed beyond that
+		f.scan(nil)
+		f.live = false
+	}
 	if c := exit.Counted; c != nil {
-		if f.live && !exit.Truncated { // what is on another machine may have been followed beyond that
-			f.scan(nil)
-			f.live = false
-		}
 		limits[parser.Stdout], limits[parser.Stderr] = c.Stdout, c.Stderr
 	}
 	closing := (*parser.Scanner).Close
@@ -130,6 +134,10 @@ func (f *follower) finish(exit runner.Exit) error {
 	var errs []error
 	for i := range f.streams {
 		s := &f.streams[i]
+		if now, err := traceOf(s.path); err == nil && now.Size < gone[s.source] {
+			s.scanner.Gap()
+			_, _ = s.scanner.Write([]byte("\n")) // what has come since begins a line
+		}
 		if !f.live || s.source == parser.File {
 			s.err = runner.Read(context.Background(), f.attempt.opens(s.path), s.scanner, limits[s.source])
 		}

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -91,4 +92,27 @@ func TestFollowedTooFar(t *testing.T) {
 			t.Errorf("%v, value %v", err, st.Trials[0].Value)
 		}
 	})
+}
+
+// Of an output that was emptied while it was written, only what is known to be behind that counts.
+func TestEmptiedOutput(t *testing.T) {
+	for pick, want := range map[string]float64{"last": 3, "min": math.NaN(), "first": math.NaN()} {
+		for _, followed := range []bool{false, true} {
+			t.Run(fmt.Sprint(pick, followed), func(t *testing.T) {
+				bubble(t, func(t *testing.T, dir string) {
+					c := config()
+					c.Budget.Trials, c.Metrics[0].Rule.Pick = 1, pick
+					e := ending{stdout: "loss=5\nloss=3\n", exit: runner.Exit{Emptied: &runner.Lengths{Stdout: 99, Stderr: 99}}}
+					if followed {
+						e.every = time.Minute
+					}
+					st, _ := finish(t, dir, &c, &fakeLauncher{program: func(runner.Job) ending { return e }})
+					trial := st.Trials[0]
+					if trial.Succeeded() != (want == want) || trial.Succeeded() && trial.Value != want {
+						t.Errorf("%v, value %v", trial.Failure, trial.Value)
+					}
+				})
+			})
+		}
+	}
 }
