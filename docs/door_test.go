@@ -60,6 +60,7 @@ var otherPaths = map[string]string{
 	"cmd/lbotune writeManual":           "the directory that the user names",
 	"cmd/lbotune writeNew":              "the spec that is written",
 	"cmd/lbotune writeOut":              "the file that the user names",
+	"internal/layout Direct":            "the way to the study",
 	"internal/journal MakeDir":          "the study's directory",
 	"internal/journal Remove":           "osFS: a draft beside the journal, after Resolve",
 	"internal/journal Rename":           "osFS: the journal, after Resolve",

@@ -152,6 +152,7 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 		return hinted(usagef("--detach leaves the study to a job, which is not told of %s", flag),
 			"run and resume without --detach take it; what the job says is in detached.log in the study's directory")
 	}
+	o.dir = layout.Direct(o.dir)
 	if err := o.override(cfg); err != nil {
 		return err
 	}

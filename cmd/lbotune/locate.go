@@ -32,6 +32,7 @@ func (g *global) studyDir(arg string) (string, error) {
 
 // studyDir finds the study that an argument names: its directory, its journal, or its spec.
 func studyDir(arg string) (dir string, made bool, err error) {
+	arg = layout.Direct(arg)
 	info, err := os.Stat(arg)
 	switch {
 	case err == nil && info.IsDir():
@@ -148,7 +149,7 @@ func (g *global) onTrial(run func(ctx context.Context, st *study.State, l layout
 // loadSpec reads the spec that an argument names; - is standard input.
 func loadSpec(g *global, arg string) (study.Config, error) {
 	if !isStream(arg) {
-		return spec.Load(arg)
+		return spec.Load(layout.Direct(arg))
 	}
 	from := g.in
 	if arg != "-" {
@@ -177,7 +178,7 @@ func specOf(arg string) (*study.Config, error) {
 	case err == nil && (!info.Mode().IsRegular() || saysJournal(arg)), isJournal(arg), err != nil && !strings.HasSuffix(arg, ".toml"):
 		return nil, nil
 	}
-	cfg, err := spec.Load(arg)
+	cfg, err := spec.Load(layout.Direct(arg))
 	if err != nil {
 		return nil, asUsage(err)
 	}

@@ -185,6 +185,7 @@ func runnable(cfg *study.Config) error {
 
 // runStudy works on a study to its end; without a config from the journal alone.
 func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (err error) {
+	o.dir = layout.Direct(o.dir)
 	log, closeLog, err := g.logger(o.dir)
 	if err != nil {
 		return err

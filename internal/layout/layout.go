@@ -19,10 +19,29 @@ type Study string
 
 // Of returns the layout of the study in dir.
 func Of(dir string) Study {
-	if abs, err := filepath.Abs(dir); err == nil {
+	if abs, err := filepath.Abs(Direct(dir)); err == nil {
 		return Study(abs)
 	}
 	return Study(dir)
+}
+
+// Direct is a path that leads where the system finds what is at path. Package filepath takes ".." away with what
+// stands before it, which may be a link, also on the way to the working directory.
+func Direct(path string) string {
+	above, name := filepath.Split(strings.TrimRight(path, "/"))
+	if name == ".." {
+		above, name = path, ""
+	}
+	if !filepath.IsAbs(above) {
+		here, _ := os.Getwd() // where there is none, there is no study either
+		above = here + "/" + above
+	}
+	real, err := filepath.EvalSymlinks(above)
+	same, _ := filepath.EvalSymlinks(filepath.Clean(above))
+	if err != nil || real == same {
+		return path
+	}
+	return filepath.Join(real, name)
 }
 
 // DirFor returns the default study directory of a spec: its name with .study for .toml, beside it.

@@ -31,6 +31,36 @@ func TestLayout(t *testing.T) {
 	}
 }
 
+// What stands before ".." may be a link, as may the way to the working directory: a study is where the system finds it.
+func TestBehindLinks(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err == nil {
+		err = errors.Join(os.MkdirAll(filepath.Join(dir, "data/deep"), 0o700), os.Mkdir(filepath.Join(dir, "proj"), 0o700),
+			os.Symlink("../data/deep", filepath.Join(dir, "proj/link")))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ from, path, want string }{
+		{"proj", "link/../s.study", "data/s.study"},
+		{"proj", "link/../s.study/", "data/s.study"},
+		{"proj", "link/..", "data"},
+		{"proj", dir + "/proj/link/../s.study", "data/s.study"},
+		{"proj", "./s.study", "proj/s.study"},
+		{"proj", "../s.study", "s.study"},
+		{"proj", "none/../s.study", "proj/s.study"},
+		{"proj/link", "../s.study", "data/s.study"},
+		{"proj/link", "s.study", "proj/link/s.study"},
+	} {
+		t.Run(c.from+" "+c.path, func(t *testing.T) {
+			t.Chdir(filepath.Join(dir, c.from))
+			if got := layout.Of(c.path); string(got) != filepath.Join(dir, c.want) {
+				t.Errorf("the study is %s", got)
+			}
+		})
+	}
+}
+
 // What a former study has left is found, also if only its setup had run.
 func TestFormer(t *testing.T) {
 	l := layout.Of(t.TempDir())
