@@ -2,7 +2,6 @@ package runner_test
 
 import (
 	"context"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,15 +17,7 @@ import (
 	"github.com/lbotune/lbotune/runner"
 )
 
-func TestMain(m *testing.M) {
-	if os.Getenv("GORACE") == "" {
-		os.Setenv("GORACE", "atexit_sleep_ms=0") // not a second for each process of a raced test
-	}
-	slurmtest.Play()
-	flag.Parse()
-	_ = flag.Set("test.parallel", "16") // however few processors there are: they wait for programs
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { os.Exit(slurmtest.Run(m)) }
 
 // contracts are the launchers that must pass the tests of runner.Launcher, and those of
 // runner.Attacher if they are one too. Their attempts run on this machine with a POSIX shell,

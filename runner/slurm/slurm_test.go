@@ -1,7 +1,6 @@
 package slurm_test
 
 import (
-	"flag"
 	"os"
 	"testing"
 
@@ -9,15 +8,7 @@ import (
 	"github.com/lbotune/lbotune/runner"
 )
 
-func TestMain(m *testing.M) {
-	if os.Getenv("GORACE") == "" {
-		os.Setenv("GORACE", "atexit_sleep_ms=0") // not a second for each process of a raced test
-	}
-	slurmtest.Play()
-	flag.Parse()
-	_ = flag.Set("test.parallel", "16") // however few processors there are: they wait for Slurm
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { os.Exit(slurmtest.Run(m)) }
 
 func exists(path string) bool {
 	_, err := os.Stat(path)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,10 +22,11 @@ import (
 	"github.com/lbotune/lbotune/runner/slurm"
 )
 
-// Environment of a test binary that plays another program.
+// Environment of a program that plays another.
 const (
-	roleEnv = "SLURMTEST_ROLE" // sbatch, squeue, scancel, job or exec
-	dirEnv  = "SLURMTEST_DIR"  // of the imitated cluster
+	roleEnv   = "SLURMTEST_ROLE"   // sbatch, squeue, scancel, job or exec
+	dirEnv    = "SLURMTEST_DIR"    // of the imitated cluster
+	playerEnv = "SLURMTEST_PLAYER" // the path of a small program that plays, where it has been built
 )
 
 // Exec is the command that runs the test binary as a job's program.
@@ -33,12 +36,45 @@ var Exec = []string{"/usr/bin/env", roleEnv + "=exec", os.Args[0]}
 // its words, NAME.exits makes it exit with that code in silence, and hold lets no job begin.
 func Dir() string { return os.Getenv(dirEnv) }
 
-// Imitate puts a cluster of one machine in front of PATH, whose programs are this test binary.
+// Run runs the tests of a test binary, or plays another program if the binary is there for that.
+func Run(m *testing.M) int {
+	if os.Getenv("GORACE") == "" {
+		os.Setenv("GORACE", "atexit_sleep_ms=0") // not a second for each process of a raced test
+	}
+	Play()
+	_ = flag.Set("test.parallel", "16") // however few processors there are: they wait for programs
+	if os.Getenv(playerEnv) != "" {     // another test binary runs this one
+		return m.Run()
+	}
+	dir, err := os.MkdirTemp("", "slurmtest-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv(playerEnv, filepath.Join(dir, "player"))
+	return m.Run()
+}
+
+// build makes the player: a raced test binary takes ten times as long to start.
+var build = sync.OnceValue(func() error {
+	path := os.Getenv(playerEnv)
+	if exists(path) {
+		return nil
+	}
+	cmd := exec.Command("go", "build", "-o", path, "github.com/lbotune/lbotune/internal/testing/slurmtest/player")
+	cmd.Env, cmd.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
+	return cmd.Run()
+})
+
+// Imitate puts a cluster of one machine in front of PATH.
 func Imitate(t *testing.T) string {
 	t.Helper()
+	if err := build(); err != nil {
+		t.Fatal(err)
+	}
 	bin, dir := t.TempDir(), tempdir.New(t)
 	for _, name := range []string{"sbatch", "squeue", "scancel"} {
-		script := fmt.Sprintf("#!/bin/sh\n%s=%s exec '%s' \"$@\"\n", roleEnv, name, os.Args[0])
+		script := fmt.Sprintf("#!/bin/sh\n%s=%s exec '%s' \"$@\"\n", roleEnv, name, os.Getenv(playerEnv))
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +127,7 @@ func Jobs() []*Job {
 	}
 }
 
-// Play is for TestMain: it does not return from a test binary that plays another program.
+// Play does not return from a program that plays another.
 func Play() {
 	role := os.Getenv(roleEnv)
 	if role == "" {
@@ -199,7 +235,7 @@ func Lock() (unlock func()) {
 
 // Begin makes a node run the job.
 func (j *Job) Begin() error {
-	cmd := exec.Command(os.Args[0], strconv.Itoa(j.ID))
+	cmd := exec.Command(os.Getenv(playerEnv), strconv.Itoa(j.ID))
 	cmd.Env = append(os.Environ(), roleEnv+"=job")
 	if cmd.Dir = j.Option("chdir"); !exists(cmd.Dir) { // as Slurm does
 		cmd.Dir = "/tmp"
