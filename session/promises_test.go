@@ -23,6 +23,7 @@ import (
 // them have these settings, and with "+kill" this one beside those that are drawn.
 func TestPromises(t *testing.T) {
 	base := promisesBase(t)
+	t.Setenv("PATH", "") // nothing to ask for line buffering, in thousands of sessions
 	tally, faulty := &simTally{}, atomic.Int64{}
 	run := func(names []string, seed uint64) {
 		p, err := drawnPlan(names, seed)

@@ -30,8 +30,11 @@ type conducted struct {
 // has proposed all that it can: nothing is left to chance.
 func conduct(t *testing.T, name string, trials, slots int, launcher string) (c conducted) {
 	l := newLab(t)
-	l.check(os.Mkdir(l.path("go"), 0o755))
-	l.write("spec.toml", fmt.Sprintf(`command = "echo $SLURMD_NODENAME >$LBOTUNE_TRIAL_DIR/node; until [ -e %s/{trial} ]; do sleep 0.05; done; awk -v x={x} -v y={y} 'BEGIN {{ print \"loss=\" (x-0.3)^2 + (y+1)^2/10 }}'"
+	gates := ": <" + l.path("go") + "{trial}"
+	for n := 1; n <= trials; n++ {
+		l.gate("go" + strconv.Itoa(n))
+	}
+	l.write("spec.toml", fmt.Sprintf(`command = "echo $SLURMD_NODENAME >$LBOTUNE_TRIAL_DIR/node; %s; awk -v x={x} -v y={y} 'BEGIN {{ print \"loss=\" (x-0.3)^2 + (y+1)^2/10 }}'"
 seed = 7
 [objective]
 metric = "loss"
@@ -47,7 +50,7 @@ max = 5
 trials = %d
 [run]
 workers = %d
-%s`, l.path("go"), trials, slots, launcher))
+%s`, gates, trials, slots, launcher))
 	r := l.start("run", "spec.toml")
 	c.nodes = make(map[string]int)
 	for n := 1; n <= trials; n++ {
@@ -64,7 +67,7 @@ workers = %d
 		for node, k := range running {
 			c.nodes[node] = max(c.nodes[node], k)
 		}
-		l.write("go/"+strconv.Itoa(n), "")
+		l.open("go" + strconv.Itoa(n))
 		l.await(fmt.Sprintf("the end of trial %d of %s", n, name), func() bool { return len(l.load().Order) == n })
 	}
 	r.end().must(l, 0)
@@ -146,7 +149,7 @@ func TestSlurmLateFiles(t *testing.T) {
 	c := slurmtest.Start(t)
 	for _, launcher := range []string{onSlurm, withPilots} {
 		l := newLab(t)
-		l.spec("spec.toml", "echo run >>"+l.path("runs")+"; until [ -e "+l.path("go")+" ]; do sleep 0.05; done; echo loss={x}", 1, 1,
+		l.spec("spec.toml", "echo run >>"+l.path("runs")+"; "+l.gate("go")+"; echo loss={x}", 1, 1,
 			strings.Replace(launcher, `"2s"`, `"30s"`, 1))
 		r := l.program("/usr/bin/unshare", "--mount", "--propagation", "private", os.Getenv(programVar), "run", "spec.toml")
 		r.launch()
@@ -167,7 +170,7 @@ func TestSlurmLateFiles(t *testing.T) {
 			l.check(os.Link(trial+"/a1/"+name, l.path("frozen/a1/"+name)))
 		}
 		mount("mount", "--bind", l.path("frozen"), trial)
-		l.write("go", "")
+		l.open("go")
 		l.await("the job's end", func() bool { _, err := os.Stat(trial + "/a1.slurm/ending.json"); return err == nil })
 		if launcher == onSlurm {
 			c.Await("", "squeue", "-h", "-o", "%i")
