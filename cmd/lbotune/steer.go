@@ -64,8 +64,8 @@ func (c changed) said() string {
 	switch c.Action {
 	case study.ActionEnqueue:
 		text = "enqueued " + oneLine(c.Values.String())
-		if end := c.state.Closed; end != nil {
-			text += "; the study has ended, " + oneLine(end.Detail) + ": change its budget to have them tried"
+		if end := c.state.Closed; c.state.Ended() {
+			text += "; the study has ended, " + oneLine(end.Detail) + when(end.Why != study.EndUnsafe, ": change its budget to have them tried")
 		}
 	case study.ActionExclude:
 		text = fmt.Sprintf("excluded trial %d", c.Trial)
