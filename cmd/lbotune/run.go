@@ -350,7 +350,7 @@ func explain(s *session.Study, err error) error {
 	case errors.Is(err, session.ErrNoSuccess) && len(s.State().Order) > 0:
 		last, then := s.State().Order[len(s.State().Order)-1], "raise the budget"
 		if c := s.State().Closed; c != nil && c.Why == study.EndExhausted { // a larger budget has nothing else to try
-			then = fmt.Sprintf("have what failed tried again by lbotune rerun %s --failed,", word(s.Layout()))
+			then = either(len(s.State().Failed()) > 0, fmt.Sprintf("have what failed tried again by lbotune rerun %s --failed,", word(s.Layout())), "widen a range")
 		}
 		return explainTrial(s, err, last, fmt.Sprintf("fix the program or the spec, %s and run the same command again", then))
 	case runner.IsShortage(err):
