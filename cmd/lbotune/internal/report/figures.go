@@ -161,20 +161,20 @@ func leftToGain(l *optimizer.LipschitzNote) *float64 {
 // timeLeft estimates how long a study will take in which so many trials have finished in
 // the time spent, and their runs have worked so long, 0 if nothing is known.
 func timeLeft(b study.Budget, finished int, spent, worked time.Duration) time.Duration {
-	var left []time.Duration
-	if b.Trials > finished && finished > 0 {
-		left = append(left, time.Duration(float64(spent)/float64(finished)*float64(b.Trials-finished)))
+	left := math.Inf(1)
+	if b.Trials > 0 && finished > 0 {
+		left = float64(spent) / float64(finished) * float64(max(b.Trials-finished, 0))
 	}
 	if limit := b.Limit(); limit > 0 {
-		left = append(left, max(limit-spent, 0))
+		left = min(left, float64(max(limit-spent, 0)))
 	}
 	if limit := time.Duration(b.WorkerTime); limit > 0 && worked > 0 {
-		left = append(left, time.Duration(float64(spent)/float64(worked)*float64(max(limit-worked, 0))))
+		left = min(left, float64(spent)/float64(worked)*float64(max(limit-worked, 0)))
 	}
-	if left == nil {
+	if left > 1<<62 { // centuries
 		return 0
 	}
-	return slices.Min(left)
+	return time.Duration(left)
 }
 
 // BestText is the value of the best, with its margin if that is known.

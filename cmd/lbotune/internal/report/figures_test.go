@@ -36,6 +36,12 @@ func TestTimeLeft(t *testing.T) {
 	if got := timeLeft(study.Budget{Trials: 90, WorkerTime: b.WorkerTime}, 15, time.Hour, 3*time.Hour); got != 0 {
 		t.Errorf("%v left when the worker time is spent", got)
 	}
+	if got := timeLeft(study.Budget{WorkerTime: study.Duration(1000 * time.Hour)}, 1, time.Hour, time.Second); got != 0 {
+		t.Errorf("%v left after an hour's wait for a second of work", got)
+	}
+	if got := timeLeft(study.Budget{Trials: 10, Time: b.Time}, 10, 30*time.Minute, 0); got != 0 {
+		t.Errorf("%v left when all trials are finished", got)
+	}
 }
 
 // The bounds of the last proposal say nothing once two trials disprove the constant, though no
