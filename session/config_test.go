@@ -37,7 +37,7 @@ func TestConfigWithoutSpec(t *testing.T) {
 			c.Safety, c.Params = &study.Safety{Metric: "heat"}, slices.Clone(c.Params)
 			c.Params[0].Default, c.Params[1].Default = spaces.Float(0.5), spaces.Int(2)
 		}, "safety.metric: there is no metric heat\nsafety: want a positive constant, and noise of at least 0"},
-		"goal":     {func(c *study.Config) { nan := math.NaN(); c.Budget.Goal = &nan }, "invalid study: json: unsupported value: NaN"},
+		"goal":     {func(c *study.Config) { nan := math.NaN(); c.Budget.Goal = &nan }, "json: unsupported value: NaN"},
 		"hooks":    {func(c *study.Config) { c.Hooks = &study.Hooks{End: "true"} }, "hooks.timeout: found 0s; want a positive duration"},
 		"variable": {func(c *study.Config) { c.Run.Env = []string{"A"} }, `run.env: found "A"; want NAME=value`},
 	} {

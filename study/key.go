@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
@@ -14,7 +13,7 @@ import (
 func (c Config) Fingerprint() (string, error) {
 	text, err := journal.Plain(c)
 	if err != nil {
-		return "", fmt.Errorf("invalid study: %w", err)
+		return "", err
 	}
 	sum := sha256.Sum256(append(text, '\n'))
 	return hex.EncodeToString(sum[:8]), nil
