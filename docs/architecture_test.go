@@ -67,10 +67,11 @@ var floors = map[string]place{
 	"cmd/lbotune/internal/report": {5, []string{"internal/journal", "internal/layout", "internal/lists", "study", "optimizer", "spaces"}},
 	"cmd/lbotune":                 {5, []string{"internal/inbox", "internal/kinds", "internal/layout", "internal/lists", "internal/secrets", "internal/sharing", "internal/ansi", "internal/spelling", "internal/shell", "internal/door", "internal/command", "spec", "cmd/lbotune/internal/draft", "cmd/lbotune/internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
 
-	"internal/testing/effort":    {0, nil},
-	"internal/testing/faultfs":   {0, []string{"internal/journal"}},
-	"internal/testing/slurmtest": {0, []string{"runner/slurm", "internal/testing/effort", "internal/testing/tempdir"}},
-	"internal/testing/tempdir":   {0, nil},
+	"internal/testing/effort":           {0, nil},
+	"internal/testing/faultfs":          {0, []string{"internal/journal"}},
+	"internal/testing/slurmtest":        {0, []string{"runner/slurm", "internal/testing/effort", "internal/testing/tempdir"}},
+	"internal/testing/slurmtest/player": {0, []string{"internal/testing/slurmtest"}},
+	"internal/testing/tempdir":          {0, nil},
 }
 
 type goPackage struct {
