@@ -2,9 +2,10 @@ package parser
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // bareNumber takes a line that is one number and nothing else.
@@ -23,12 +24,12 @@ func bareNumber(l line, found []occurrence) []occurrence {
 }
 
 // fieldPattern finds the fields of cost=0.31; runtime=2.5; status=SUCCESS.
-var fieldPattern = regexp.MustCompile(`(?:^|;)([^;=]*)=([^;]*)`)
+var fieldPattern = pattern.Lazy(`(?:^|;)([^;=]*)=([^;]*)`)
 
 // costStatus reads lines of such fields. A cost beside a status of failure is not a value.
 func costStatus(l line, found []occurrence) []occurrence {
 	cost, status := occurrence{}, occurrence{}
-	for _, field := range fieldPattern.FindAllSubmatchIndex(l.text, -1) {
+	for _, field := range fieldPattern().FindAllSubmatchIndex(l.text, -1) {
 		o := occurrence{at: field[4], end: field[5]}
 		value := l.text[o.at:o.end]
 		switch string(bytes.TrimSpace(l.text[field[2]:field[3]])) {
@@ -74,11 +75,11 @@ var statuses = map[string]string{"SUCCESS": "", "SAT": "", "UNSAT": "", "CRASHED
 	"CAPPED": "timed out", "MEMORYOUT": "ran out of memory", "MEMOUT": "ran out of memory", "ABORT": "aborted"}
 
 // resultLinePattern finds the line by which target algorithms report.
-var resultLinePattern = regexp.MustCompile(
+var resultLinePattern = pattern.Lazy(
 	`^\s*(?:[Ff]inal\s+)?[Rr]esult\s+(?:[Ff]or|[Oo]f)\s+(?:HAL|ParamILS|SMAC|[Tt]his\s+[Ww]rapper|(?:[Tt]his\s+)?[Aa]lgorithm\s+[Rr]un)\s*:`)
 
 // spacedRE separates the fields of most programs, and resultFields are how many there are without further text.
-var spacedRE = regexp.MustCompile(`,\s+`)
+var spacedRE = pattern.Lazy(`,\s+`)
 
 const resultFields = 5
 
@@ -93,7 +94,7 @@ type resultLineMatcher struct {
 var resultLines = map[string]resultLineMatcher{"": {3, "cost"}, "quality": {3, "cost"}, "runtime": {1, "runtime"}}
 
 func (m resultLineMatcher) match(l line, found []occurrence) []occurrence {
-	mark := resultLinePattern.FindIndex(l.text)
+	mark := resultLinePattern().FindIndex(l.text)
 	if mark == nil || l.cut {
 		return found
 	}
@@ -105,7 +106,7 @@ func (m resultLineMatcher) match(l line, found []occurrence) []occurrence {
 		}
 	}
 	fields := bytes.Split(rest, []byte(","))
-	if apart := spacedRE.Split(string(rest), -1); len(fields) > resultFields && len(apart) >= resultFields { // a comma may be a decimal one
+	if apart := spacedRE().Split(string(rest), -1); len(fields) > resultFields && len(apart) >= resultFields { // a comma may be a decimal one
 		for i, field := range apart {
 			fields[i] = []byte(field)
 		}
@@ -135,7 +136,7 @@ func (m resultLineMatcher) fromObject(o occurrence, report map[string]any) occur
 }
 
 // metricValuePattern finds {metricName: loss, metricValue: 0.31}.
-var metricValuePattern = regexp.MustCompile(
+var metricValuePattern = pattern.Lazy(
 	`\{\s*["']?metricName["']?\s*:\s*["']?([^"',}]+?)["']?\s*,\s*["']?metricValue["']?\s*:\s*["']?([^"'}]*?)["']?\s*\}`)
 
 // metricValueMatcher reads the reports of some metrics among others.
@@ -152,7 +153,7 @@ func joinMetricValue(m *searched, rule Rule) {
 
 func (m *metricValueMatcher) match(l line, found []occurrence) []occurrence {
 	const enough = 8
-	for _, groups := range metricValuePattern.FindAllSubmatchIndex(l.text, -1) {
+	for _, groups := range metricValuePattern().FindAllSubmatchIndex(l.text, -1) {
 		name := l.text[groups[2]:groups[3]]
 		o := readField(occurrence{at: groups[4], end: groups[5]}, l.text[groups[4]:groups[5]])
 		for _, o.metric = range m.wanted[string(name)] {

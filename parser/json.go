@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // jsonMatcher finds JSON texts, one on a line, behind something else on a line,
@@ -138,13 +138,13 @@ func (m *jsonMatcher) within(text []byte) (inside, ends bool) {
 	if ink = ink[skipBlanks(ink, 0):]; len(ink) == 0 || m.broken == 0 {
 		return false, false
 	}
-	inside = m.goesOn && ink[0] == m.open || keyRE.Match(ink)
+	inside = m.goesOn && ink[0] == m.open || keyRE().Match(ink)
 	m.goesOn = ink[len(ink)-1] == ',' || ink[len(ink)-1] == '['
 	return inside, m.goesOn
 }
 
 // keyRE finds the key that a line begins with.
-var keyRE = regexp.MustCompile(`^"(?:[^"\\]|\\.)*"\s*:`)
+var keyRE = pattern.Lazy(`^"(?:[^"\\]|\\.)*"\s*:`)
 
 // closes reports whether what a line has from a place on, outside of all texts, is the end of one of which a
 // part was not seen: the objects so far may lie within it.

@@ -5,10 +5,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // maxDocument is how long a JSON text may be that goes over several lines.
@@ -120,7 +121,7 @@ func decodeStrict(text []byte) (any, error) {
 }
 
 // wordRE finds strings, and the words outside of them.
-var wordRE = regexp.MustCompile(`"(?:[^"\\]|\\(?s:.))*"|[\pL\d_.+∞-]+`)
+var wordRE = pattern.Lazy(`"(?:[^"\\]|\\(?s:.))*"|[\pL\d_.+∞-]+`)
 
 // QuoteNonFinite makes JSON of what programs write for it: it puts quotes around NaN, -Infinity, inf
 // and their like outside of strings.
@@ -128,7 +129,7 @@ func QuoteNonFinite(text []byte) []byte { return quoteWords(text, isNonFinite) }
 
 // quoteWords puts quotes around some of the words outside of strings.
 func quoteWords(text []byte, some func(word []byte) bool) []byte {
-	return wordRE.ReplaceAllFunc(text, func(word []byte) []byte {
+	return wordRE().ReplaceAllFunc(text, func(word []byte) []byte {
 		if word[0] == '"' || !some(word) {
 			return word
 		}

@@ -2,10 +2,11 @@ package parser
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // nameMatcher finds metrics by their names: the name as a whole word, a separator
@@ -88,7 +89,7 @@ func (m *nameMatcher) pairs(l line, found []occurrence) (_ []occurrence, named b
 			n.from = end
 		}
 		start, number := numberAfter(l, end, false)
-		if countedRE.Match(l.text) {
+		if countedRE().Match(l.text) {
 			start = bytes.LastIndexAny(bytes.TrimRight(l.text[:at], " \t"), " \t") + 1
 			end, number = start, scanValue(l.text[start:at], numberMode{})
 		}
@@ -125,14 +126,14 @@ func numberAfter(l line, end int, step bool) (start int, n number) {
 		return start, number{}
 	}
 	start = skipWrapper(l.text, start)
-	if rest := l.text[start:]; len(rest) > 0 && bytes.IndexByte([]byte("[("), rest[0]) >= 0 && (len(bytes.Trim(l.text[end:start], blanksAndQuotes)) > 0 || realRE.Match(rest)) {
+	if rest := l.text[start:]; len(rest) > 0 && bytes.IndexByte([]byte("[("), rest[0]) >= 0 && (len(bytes.Trim(l.text[end:start], blanksAndQuotes)) > 0 || realRE().Match(rest)) {
 		start = skipBrackets(l.text, start)
 	}
 	return start, scanValue(l.text[start:], numberMode{cut: l.cut, ratio: step})
 }
 
 // countedRE matches lines that have each number before its name: those of Go's benchmarks and of time on macOS.
-var countedRE = regexp.MustCompile(`^[ \t]*(?:Benchmark\S*[ \t]+\d+(?:[ \t]+[-+]?(?:[\d.]|NaN|Inf)\S*[ \t]+[A-Za-z%]\S*)+|` +
+var countedRE = pattern.Lazy(`^[ \t]*(?:Benchmark\S*[ \t]+\d+(?:[ \t]+[-+]?(?:[\d.]|NaN|Inf)\S*[ \t]+[A-Za-z%]\S*)+|` +
 	`[\d.]+[ \t]+real[ \t]+[\d.]+[ \t]+user[ \t]+[\d.]+[ \t]+sys)[ \t]*$`)
 
 // rowOfNumbers gives what stands behind a name if it is three numbers or more, far
@@ -214,7 +215,7 @@ func skipWrapper(text []byte, i int) int {
 	if i == len(text) || !isLetter(text[i]) {
 		return i
 	}
-	size := len(wrapperRE.Find(text[i:]))
+	size := len(wrapperRE().Find(text[i:]))
 	if size == 0 {
 		return i
 	}
@@ -222,15 +223,15 @@ func skipWrapper(text []byte, i int) int {
 }
 
 // wrapperRE finds what PyTorch, NumPy, JAX, TensorFlow, Python's decimal and Rust print around one number.
-var wrapperRE = regexp.MustCompile(`^(?:[A-Za-z\d.]*\.)?(?:[tT]ensor|[aA]rray|DeviceArray|Decimal|float(?:16|32|64)|longdouble|int(?:32|64)|Some|Ok)\([\x00- \x7f]*`)
+var wrapperRE = pattern.Lazy(`^(?:[A-Za-z\d.]*\.)?(?:[tT]ensor|[aA]rray|DeviceArray|Decimal|float(?:16|32|64)|longdouble|int(?:32|64)|Some|Ok)\([\x00- \x7f]*`)
 
 // skipBrackets goes past the brackets around one number: "[0.3]", "(0.3,)". A list of several is a
 // history, "[1] 0.3" counts what is printed, and "(1) mean" is one of a list.
 func skipBrackets(text []byte, i int) int {
-	if start := i + 1; startsNumber(text[min(start, len(text)):]) && measuredRE.Match(text[i:]) {
+	if start := i + 1; startsNumber(text[min(start, len(text)):]) && measuredRE().Match(text[i:]) {
 		return start
 	}
-	m := bracketsRE.FindSubmatch(text[i:])
+	m := bracketsRE().FindSubmatch(text[i:])
 	if m == nil || len(m[1]) > len(m[3]) {
 		return i
 	}
@@ -242,16 +243,16 @@ func skipBrackets(text []byte, i int) int {
 	return i + bytes.Index(text[i:], m[2])
 }
 
-var bracketsRE = regexp.MustCompile(`^([\[(]+)\s*([^\s,\[\]()]+)\s*,?\s*([\])]+)\s*(\S*)`)
+var bracketsRE = pattern.Lazy(`^([\[(]+)\s*([^\s,\[\]()]+)\s*,?\s*([\])]+)\s*(\S*)`)
 
 // measuredRE finds a number in brackets with its deviation: "[0.93 ± 0.01]", "(0.93 (+/- 0.01))", "[0.93(1)]".
-var measuredRE = regexp.MustCompile(`^[\[(][^\s,\[\]()]*` +
+var measuredRE = pattern.Lazy(`^[\[(][^\s,\[\]()]*` +
 	`(?:\.\d*\(\d+\)|(?:\s*` + spreadRE + `)+|\s*\(\s*` + spreadRE + `\s*\))\s*,?\s*[\])]`)
 
 const spreadRE = `(?:±|\+/-|\+-)\s*[^\s,\[\]()]+`
 
 // realRE finds a number in brackets that counts nothing, as the 3 of "epoch [3]" does.
-var realRE = regexp.MustCompile(`^\[+\s*[-+]?\d*(?:\.|[eE]-)\d`)
+var realRE = pattern.Lazy(`^\[+\s*[-+]?\d*(?:\.|[eE]-)\d`)
 
 const blanksAndQuotes = " \t\\\"'"
 
@@ -264,7 +265,7 @@ func skipQuote(text []byte, i int) int {
 }
 
 // nextRE finds the next name and its number behind a name that has none.
-var nextRE = regexp.MustCompile(`^[ \t][A-Za-z_][\w./@-]*=[-+.\d]`)
+var nextRE = pattern.Lazy(`^[ \t][A-Za-z_][\w./@-]*=[-+.\d]`)
 
 // insteadAfter reads what stands at start instead of the number of a name that ends at end: a word
 // which says that there is none, nothing or the next name ("loss= acc=1"), or a number that is not exact. It
@@ -278,7 +279,7 @@ func insteadAfter(l line, end, start int) number {
 	word := string(rest[:len(rest)-len(bytes.TrimLeftFunc(rest, func(r rune) bool {
 		return r > ' ' && !strings.ContainsRune(",;|)]}\"'\x7f", r)
 	}))])
-	if (word == "" || nextRE.Match(l.text[start-1:])) && bytes.HasSuffix(bytes.TrimRight(l.text[end:start], blanksAndQuotes), []byte("=")) && !isHeading(l.text) {
+	if (word == "" || nextRE().Match(l.text[start-1:])) && bytes.HasSuffix(bytes.TrimRight(l.text[end:start], blanksAndQuotes), []byte("=")) && !isHeading(l.text) {
 		return number{kind: missing}
 	}
 	known := isMissing(word) && (len(word) > 1 || word == "?") || strings.EqualFold(word, "true") || strings.EqualFold(word, "false")

@@ -3,12 +3,11 @@ package parser
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/internal/spelling"
 )
 
@@ -29,9 +28,7 @@ const (
 )
 
 // pairPattern finds names of up to four words that stand before numbers, or before such as [0.3] and tensor(0.3).
-var pairPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`([\pL_][\pL\pN_./@$#%-]*(?: [\pL_(][\pL\pN_./@$#%()-]*){0,3})["'\x60\]\\]{0,3}\s*(?:->|=>|:=|[:=|│→：＝]|\s)\s*["']?\[{0,2}(?:[\w.]*(?:[tT]ensor|[aA]rray|Decimal|float\d\d|int\d\d)\()?(?:[-+.]{0,2}\d|[-+]?(?i:nan|inf)\b)`)
-})
+var pairPattern = pattern.Lazy(`([\pL_][\pL\pN_./@$#%-]*(?: [\pL_(][\pL\pN_./@$#%()-]*){0,3})["'\x60\]\\]{0,3}\s*(?:->|=>|:=|[:=|│→：＝]|\s)\s*["']?\[{0,2}(?:[\w.]*(?:[tT]ensor|[aA]rray|Decimal|float\d\d|int\d\d)\()?(?:[-+.]{0,2}\d|[-+]?(?i:nan|inf)\b)`)
 
 // explainer can say why nothing was found of a metric.
 type explainer interface {
@@ -143,10 +140,10 @@ func distance(wanted, name string) int {
 	return unrelated
 }
 
-var punctuation = regexp.MustCompile(`[^a-z0-9[:^ascii:]]+`)
+var punctuation = pattern.Lazy(`[^a-z0-9[:^ascii:]]+`)
 
 // squash keeps the letters and digits of a name, in lower case.
-func squash(name string) string { return punctuation.ReplaceAllString(strings.ToLower(name), "") }
+func squash(name string) string { return punctuation().ReplaceAllString(strings.ToLower(name), "") }
 
 // nearRegex looks for a line that has the text which the expression asks for.
 func (s *sample) nearRegex(p *Pattern, e *NoValueError) bool {

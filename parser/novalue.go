@@ -8,7 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // NoValueError says why a trial's output gives no value. Its Reason is one of
@@ -181,9 +182,7 @@ func (p *Pattern) mend(token string) string {
 }
 
 // withUnit finds the unit of a number, or several numbers with units as in 1m2.5s.
-var withUnit = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[-+]?[\d.]+(\p{L}+/?\p{L}*|\p{L}+[\d.]+\p{L}.*|(?::\d+)+)$`)
-})
+var withUnit = pattern.Lazy(`^[-+]?[\d.]+(\p{L}+/?\p{L}*|\p{L}+[\d.]+\p{L}.*|(?::\d+)+)$`)
 
 // unitHint says how to read a number that has a unit, which is never left out or
 // converted: a program that prints 950 and then 1.2k has not become better.

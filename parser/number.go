@@ -3,11 +3,12 @@ package parser
 import (
 	"bytes"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // kind says what stands where a metric's value should be.
@@ -72,10 +73,10 @@ func exponentApart(rest []byte) int {
 	if !begins(0, ")](+\xc2") && !(begins(0, " \t") && begins(1, "eE+(\xc2")) { // for speed
 		return 0
 	}
-	return len(exponentRE.Find(rest))
+	return len(exponentRE().Find(rest))
 }
 
-var exponentRE = regexp.MustCompile(`^(?:[ \t]*(?:±|\+/-|\+-)[ \t]*[\d.]+)?(?:\(\d+\)|[)\]]|[ \t]+)[eE][-+]\d+`)
+var exponentRE = pattern.Lazy(`^(?:[ \t]*(?:±|\+/-|\+-)[ \t]*[\d.]+)?(?:\(\d+\)|[)\]]|[ \t]+)[eE][-+]\d+`)
 
 // scanValue reads the number at the start of text where one value is asked for: what goes on behind a
 // blank, as in "1 234.5", "1.5 x 10^-3", "0.6 -> 0.4" and "3 / 10", makes it unreadable. A step has no such.
@@ -87,8 +88,8 @@ func scanValue(text []byte, mode numberMode) number {
 	rest := bytes.TrimLeft(text[skipDeviation(text, n.size):], " \t)]")
 	end := max(thousands(text, n.size), inUnits(text, n.size))
 	if len(rest) > 0 && (rest[0] >= utf8.RuneSelf || strings.IndexByte("xX*1-+=/:", rest[0]) >= 0) { // for speed
-		end = max(end, len(trimBlanks(partRE.Find(text))))
-		if more := moreRE.Find(rest); more != nil {
+		end = max(end, len(trimBlanks(partRE().Find(text))))
+		if more := moreRE().Find(rest); more != nil {
 			end = len(text) - len(rest) + len(more)
 		}
 	}
@@ -100,10 +101,12 @@ func scanValue(text []byte, mode numberMode) number {
 
 // powerRE finds a power of ten by which the number before it is multiplied, moreRE also what became of the number and
 // the sum that it is part of, partRE a number that is part of a name ("loss 1: 0.3"), a ratio or a product.
-var powerRE = regexp.MustCompile(`^(?:[xX×*·⋅][ \t]*)?10(?:\^|\*\*|[⁰¹²³⁴-⁹⁺⁻])\S*`)
-var moreRE = regexp.MustCompile(powerRE.String() +
+const power = `^(?:[xX×*·⋅][ \t]*)?10(?:\^|\*\*|[⁰¹²³⁴-⁹⁺⁻])\S*`
+
+var powerRE = pattern.Lazy(power)
+var moreRE = pattern.Lazy(power +
 	`|^(?:-+>|=>|→|(?:\+[ \t]*[\d.]+[ \t]*)+=)[ \t]*` + signRE + `\.?(?:\d|∞|(?i:nan|inf|infinity)\b)\S*`)
-var partRE = regexp.MustCompile(`^\d+[ \t]*[:=][ \t]*` + signRE + `(?:\d*\.\d|\d+[eE][-+]?\d|∞|(?i:nan|inf|infinity)\b)\S*` +
+var partRE = pattern.Lazy(`^\d+[ \t]*[:=][ \t]*` + signRE + `(?:\d*\.\d|\d+[eE][-+]?\d|∞|(?i:nan|inf|infinity)\b)\S*` +
 	`|^\d+[ \t]*/[ \t]*\d+\.?(?:[^.\d]|$)|^\S+[ \t]+\*[ \t]+` + signRE + `\.?\d\S*`)
 
 // thousands gives the end of a number at the start of text that has blanks between its digits, 0 if it
@@ -112,7 +115,7 @@ func thousands(text []byte, size int) int {
 	if next := size + 1; next >= len(text) || text[size] != ' ' || !isDigit(text[next]) {
 		return 0
 	}
-	if groups := groupsRE.FindIndex(text); groups != nil && startsTerminator(text[groups[1]:]) {
+	if groups := groupsRE().FindIndex(text); groups != nil && startsTerminator(text[groups[1]:]) {
 		return groups[1]
 	}
 	return 0
@@ -124,15 +127,15 @@ func inUnits(text []byte, size int) int {
 	if size+1 >= len(text) || text[size] != ' ' || strings.IndexByte("dhm", text[size+1]) < 0 { // for speed
 		return 0
 	}
-	if more := unitsRE.Find(text[size:]); more != nil {
+	if more := unitsRE().Find(text[size:]); more != nil {
 		return size + len(more)
 	}
 	return 0
 }
 
-var unitsRE = regexp.MustCompile(`^ (?:d|days?|h|hrs?|hours?|min|mins|minutes?),? (?:and )?\d[\d.]*(?::[\d:.]+| ?(?:h|hrs?|hours?|m|min|mins|minutes?|s|secs?|seconds?)\b)`)
+var unitsRE = pattern.Lazy(`^ (?:d|days?|h|hrs?|hours?|min|mins|minutes?),? (?:and )?\d[\d.]*(?::[\d:.]+| ?(?:h|hrs?|hours?|m|min|mins|minutes?|s|secs?|seconds?)\b)`)
 
-var groupsRE = regexp.MustCompile(`^` + signRE + `[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?`)
+var groupsRE = pattern.Lazy(`^` + signRE + `[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?`)
 
 // wholeNumber reads a text that is one number and nothing else; its kind is unreadable if it is none.
 func wholeNumber(text []byte) (float64, kind) {
@@ -356,12 +359,12 @@ func skipDeviation(text []byte, i int) int {
 		if next == len(text) || strings.IndexByte("(+\xc2", text[next]) < 0 { // for speed
 			return i
 		}
-		glued, whole := lastDigitsRE.Find(text[i:]), bytes.TrimRight(text[:i], "0123456789")
+		glued, whole := lastDigitsRE().Find(text[i:]), bytes.TrimRight(text[:i], "0123456789")
 		if glued != nil && bytes.HasSuffix(whole, []byte(".")) {
 			i += len(glued)
 			continue
 		}
-		at := i + len(deviationRE.Find(text[i:]))
+		at := i + len(deviationRE().Find(text[i:]))
 		n := scanNumber(text[at:], numberMode{})
 		if at == i || n.kind == notNumeric {
 			return i
@@ -370,8 +373,8 @@ func skipDeviation(text []byte, i int) int {
 	}
 }
 
-var deviationRE = regexp.MustCompile(`^[\x00- \x7f]*\(?[\x00- \x7f]*(?:±|\+/-|\+-)[\x00- \x7f]*`)
-var lastDigitsRE = regexp.MustCompile(`^\(\d+\)`)
+var deviationRE = pattern.Lazy(`^[\x00- \x7f]*\(?[\x00- \x7f]*(?:±|\+/-|\+-)[\x00- \x7f]*`)
+var lastDigitsRE = pattern.Lazy(`^\(\d+\)`)
 
 // goesOn reports whether what stands at i, which ends most tokens, is within this one: a
 // power or a product, bytes of zero as in UTF-16, and backspaces of which the terminal

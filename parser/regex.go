@@ -6,6 +6,8 @@ import (
 	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // regexMatcher finds a metric by a regular expression whose group is the value.
@@ -105,10 +107,10 @@ func isWide(text []byte, start, end int) bool {
 // that has the power or the sign itself knows of it.
 func (m *regexMatcher) goesOn(text, token []byte, end int) int {
 	rest, expr := bytes.TrimLeft(text[end:], " \t"), m.re.String()
-	if size := len(powerRE.Find(rest)); size > 0 && !strings.Contains(expr, "10") {
+	if size := len(powerRE().Find(rest)); size > 0 && !strings.Contains(expr, "10") {
 		return len(text) - len(rest) + size
 	}
-	if size := max(exponentApart(text[end:]), len(fortranRE.Find(text[end:]))); size > 0 {
+	if size := max(exponentApart(text[end:]), len(fortranRE().Find(text[end:]))); size > 0 {
 		return end + size
 	}
 	if bytes.IndexByte(token, '.') >= 0 || end+1 >= len(text) || strings.IndexByte(",'_", text[end]) < 0 || !isDigit(text[end+1]) || strings.IndexByte(expr, text[end]) >= 0 {
@@ -118,7 +120,7 @@ func (m *regexMatcher) goesOn(text, token []byte, end int) int {
 }
 
 // fortranRE finds an exponent in double precision, as that of 1.5D-03.
-var fortranRE = regexp.MustCompile(`^[dD][-+]\d+`)
+var fortranRE = pattern.Lazy(`^[dD][-+]\d+`)
 
 // wholeNumberAround looks for a longer number of another value of which
 // text[start:end] is only a part.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // What is longer, or has more columns, is no line of a table.
@@ -17,12 +19,12 @@ const (
 
 // What may stand between the cells of a table's line.
 var (
-	bars       = regexp.MustCompile(`[|│┃]`)
-	semicolons = regexp.MustCompile(`;`)
-	tabs       = regexp.MustCompile(`\t`)
-	commas     = regexp.MustCompile(`,`)
-	wide       = regexp.MustCompile(`\t[\x00- \x7f]*|[\x00- \x7f]{2,}`) // two blanks or more
-	narrow     = regexp.MustCompile(`[\x00- \x7f]+`)
+	bars       = pattern.Lazy(`[|│┃]`)
+	semicolons = pattern.Lazy(`;`)
+	tabs       = pattern.Lazy(`\t`)
+	commas     = pattern.Lazy(`,`)
+	wide       = pattern.Lazy(`\t[\x00- \x7f]*|[\x00- \x7f]{2,}`) // two blanks or more
+	narrow     = pattern.Lazy(`[\x00- \x7f]+`)
 )
 
 // cell is a part of a line.
@@ -35,20 +37,20 @@ type cell struct {
 // split cuts a line into its cells.
 func split(text []byte, layout *regexp.Regexp) []cell {
 	start := 0
-	if layout == wide || layout == narrow {
+	if layout == wide() || layout == narrow() {
 		text = trimBlanks(text)
 		start = skipBlanks(text, 0)
 	}
 	var ends [][2]int
 	for _, sign := range layout.FindAllIndex(text, -1) {
-		quoted := layout == commas && bytes.Count(text[start:max(sign[0], start)], []byte{'"'})%2 == 1
+		quoted := layout == commas() && bytes.Count(text[start:max(sign[0], start)], []byte{'"'})%2 == 1
 		if sign[0] >= start && !quoted {
 			ends = append(ends, [2]int{start, sign[0]})
 			start = sign[1]
 		}
 	}
 	ends = append(ends, [2]int{start, len(text)})
-	if last := len(ends) - 1; layout == bars && last > 1 { // the outermost bars are the frame
+	if last := len(ends) - 1; layout == bars() && last > 1 { // the outermost bars are the frame
 		if skipBlanks(text, 0) == ends[0][1] && skipBlanks(text, ends[last][0]) == len(text) {
 			ends = ends[1:last]
 		}
@@ -58,7 +60,7 @@ func split(text []byte, layout *regexp.Regexp) []cell {
 	for i, e := range ends {
 		from := skipBlanks(text[:e[1]], e[0])
 		whole := trimBlanks(text[from:e[1]])
-		if i == 0 && (layout == semicolons || layout == tabs || layout == commas) {
+		if i == 0 && (layout == semicolons() || layout == tabs() || layout == commas()) {
 			if prefix := bytes.LastIndex(whole, []byte(": ")); prefix >= 0 { // of a logger
 				whole = whole[prefix+2:]
 				from += prefix + 2
@@ -145,7 +147,7 @@ func headersOf(text []byte) (all []*header) {
 	if len(text) > maxRow {
 		return nil
 	}
-	for _, layout := range []*regexp.Regexp{bars, semicolons, tabs, commas, wide, narrow} {
+	for _, layout := range []*regexp.Regexp{bars(), semicolons(), tabs(), commas(), wide(), narrow()} {
 		h := &header{layout: layout, columns: split(text, layout)}
 		if size := len(h.columns); 1 < size && size <= maxColumns && h.tidy() {
 			all = append(all, h)
@@ -159,7 +161,7 @@ func (h *header) tidy() bool {
 	const longest = 60
 	for i := 0; i < len(h.columns); i++ {
 		c := &h.columns[i]
-		if before, _, found := strings.Cut(c.text+" ", ": "); found && h.layout == wide && i > 1 {
+		if before, _, found := strings.Cut(c.text+" ", ": "); found && h.layout == wide() && i > 1 {
 			c.text, h.columns = before, h.columns[:i+1] // a progress bar may stand behind the last name and a colon
 		}
 		if !strings.Contains(c.text, "(") {
@@ -170,7 +172,7 @@ func (h *header) tidy() bool {
 			return false
 		case c.text == "" && i > 0: // the first column may be the rows' labels
 			return false
-		case h.layout == narrow && c.text != strings.TrimRight(c.text, ".,:;!?"): // prose
+		case h.layout == narrow() && c.text != strings.TrimRight(c.text, ".,:;!?"): // prose
 			return false
 		}
 	}
@@ -229,7 +231,7 @@ func (h *header) readShort(text []byte) *row {
 	if bytes.Contains(text[:r.cells[0].at], []byte(": ")) && h.columns[0].at < 2 { // "best epoch: 3"
 		return nil
 	}
-	if size := len(r.cells); h.layout == wide || h.layout == narrow || size < 2 || size >= len(h.columns) || r.cells[0].step().value != h.first+1 ||
+	if size := len(r.cells); h.layout == wide() || h.layout == narrow() || size < 2 || size >= len(h.columns) || r.cells[0].step().value != h.first+1 ||
 		slices.ContainsFunc(r.cells, func(c cell) bool { return !isNumber(c.text) }) {
 		return nil
 	}
@@ -248,18 +250,18 @@ func (h *header) namedBy(text []byte) (named, shared bool) {
 		return false, false
 	}
 	size := len(other.columns)
-	named = (size == len(h.columns) || h.layout == wide && size >= several) &&
+	named = (size == len(h.columns) || h.layout == wide() && size >= several) &&
 		!slices.ContainsFunc(other.columns, func(c cell) bool { return isNumeric(c.text) || isMissing(c.text) && c.text != "" })
-	return named, named && h.layout != narrow && slices.ContainsFunc(other.columns, func(c cell) bool { return c.text != "" && h.index(c.text) >= 0 })
+	return named, named && h.layout != narrow() && slices.ContainsFunc(other.columns, func(c cell) bool { return c.text != "" && h.index(c.text) >= 0 })
 }
 
 func (h *header) read(text []byte) *row {
 	r := &row{cells: split(text, h.layout)}
-	if h.layout == wide && len(r.cells) != len(h.columns) {
-		r.cells = split(text, narrow) // numbers may be so long that one blank is left between them
+	if h.layout == wide() && len(r.cells) != len(h.columns) {
+		r.cells = split(text, narrow()) // numbers may be so long that one blank is left between them
 	}
 	size, names := len(r.cells), len(h.columns)
-	aligned := h.layout == wide && size <= 4*names || h.layout == narrow && size == names+1 // R puts a number before rows
+	aligned := h.layout == wide() && size <= 4*names || h.layout == narrow() && size == names+1 // R puts a number before rows
 	if size != names && !(aligned && r.align(h.columns)) {
 		return nil
 	}
@@ -277,7 +279,7 @@ func (h *header) read(text []byte) *row {
 			r.label, named = c.text, true
 		}
 	}
-	if numbers == 0 || words > 0 && h.layout == narrow || words > numbers && h.layout == wide {
+	if numbers == 0 || words > 0 && h.layout == narrow() || words > numbers && h.layout == wide() {
 		return nil
 	}
 	return r

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/internal/shell"
 )
 
@@ -141,7 +141,7 @@ func lookPath(name string, env []string, cwd string) (string, error) {
 const markerName = "LBOTUNE_ATTEMPT"
 
 // ofTrialRE matches the variables of the trial as which we may run ourselves.
-var ofTrialRE = regexp.MustCompile(`^LBOTUNE_(STUDY|TRIAL|SEED|TRIAL_DIR|CHECKPOINT_DIR|PARAM_\w*)=`)
+var ofTrialRE = pattern.Lazy(`^LBOTUNE_(STUDY|TRIAL|SEED|TRIAL_DIR|CHECKPOINT_DIR|PARAM_\w*)=`)
 
 // environ returns the environment of the command: ours, but for those of a trial, PWD as for any program
 // started in a directory, the job's, the marker. The last value of a name counts. An attempt inside another has both markers.
@@ -150,7 +150,7 @@ func (j *Job) environ(marker string) []string {
 	if outer := os.Getenv(markerName); outer != "" {
 		marker += " " + outer
 	}
-	all := slices.DeleteFunc(os.Environ(), ofTrialRE.MatchString)
+	all := slices.DeleteFunc(os.Environ(), ofTrialRE().MatchString)
 	if cwd, err := filepath.Abs(j.Cwd); err == nil {
 		all = append(all, "PWD="+cwd)
 	}

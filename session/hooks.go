@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 )
@@ -139,7 +139,7 @@ func (h *hooks) call(event, command string, log *os.File, a aftermath) error {
 	if log != nil {
 		cmd.Stdout, cmd.Stderr = log, log
 	}
-	cmd.Env = slices.Concat(slices.DeleteFunc(os.Environ(), toldRE.MatchString), a.env, []string{"LBOTUNE_EVENT=" + event})
+	cmd.Env = slices.Concat(slices.DeleteFunc(os.Environ(), toldRE().MatchString), a.env, []string{"LBOTUNE_EVENT=" + event})
 	// A group of its own, which Ctrl-C does not reach; no session of its own, by which
 	// the runner knows what trials have left behind.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -206,9 +206,9 @@ func (h *hooks) end(stop <-chan Stop) (stopped bool) {
 
 // toldRE matches what hookEnv may say. What lbotune was told itself, as a hook of another study or in a
 // trial of one, is not true of this study.
-var toldRE = regexp.MustCompile(`^LBOTUNE_(STUDY|NAME|FINISHED|BEST_TRIAL|BEST_VALUE|WHY|TRIAL|STATUS|SECONDS|TRIAL_DIR|REASON|VALUE|METRIC|METRIC_\w*|PARAM_\w*)=`)
+var toldRE = pattern.Lazy(`^LBOTUNE_(STUDY|NAME|FINISHED|BEST_TRIAL|BEST_VALUE|WHY|TRIAL|STATUS|SECONDS|TRIAL_DIR|REASON|VALUE|METRIC|METRIC_\w*|PARAM_\w*)=`)
 
-var noNameRE = regexp.MustCompile(`[^A-Za-z0-9_]`)
+var noNameRE = pattern.Lazy(`[^A-Za-z0-9_]`)
 
 // hookEnv is what hooks are told of a trial and the study in their environment.
 func hookEnv(st *study.State, l layout.Study, u study.Update) []string {
@@ -247,7 +247,7 @@ func hookEnv(st *study.State, l layout.Study, u study.Update) []string {
 		add("VALUE", number(v))
 	}
 	for _, m := range t.Metrics {
-		add("METRIC_"+strings.ToUpper(noNameRE.ReplaceAllString(m.Name, "_")), number(m.Value))
+		add("METRIC_"+strings.ToUpper(noNameRE().ReplaceAllString(m.Name, "_")), number(m.Value))
 	}
 	for _, v := range t.Values {
 		add("PARAM_"+strings.ToUpper(v.Name), v.Value.Text())

@@ -3,12 +3,12 @@ package spaces
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // Kind says what values a parameter takes.
@@ -88,7 +88,7 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("parameter %s: %s: %s", p.Param, p.Field, p.Message)
 }
 
-var nameRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var nameRE = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Check returns everything that is wrong with p by itself; conditions are
 // checked by New, which knows the other parameters.
@@ -97,7 +97,7 @@ func (p Param) Check() []Problem {
 	bad := func(field, format string, args ...any) {
 		out = append(out, Problem{Param: p.Name, Field: field, Message: fmt.Sprintf(format, args...)})
 	}
-	if !nameRE.MatchString(p.Name) {
+	if !nameRE().MatchString(p.Name) {
 		bad("name", "%q is not a name: want a letter or _ followed by letters, digits and _", p.Name)
 	}
 	switch p.Kind {

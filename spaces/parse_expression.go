@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // token is a word of a relation, as it stands there; the end is empty.
@@ -19,8 +19,8 @@ type token struct {
 }
 
 var (
-	blanksRE = regexp.MustCompile(`^[ \t\n]*`)
-	tokenRE  = regexp.MustCompile(`^(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[A-Za-z_]\w*|'[^']*'|"[^"]*"|\*\*|[<>=!]=|[-+*/%<>()\[\],])`)
+	blanksRE = pattern.Lazy(`^[ \t\n]*`)
+	tokenRE  = pattern.Lazy(`^(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[A-Za-z_]\w*|'[^']*'|"[^"]*"|\*\*|[<>=!]=|[-+*/%<>()\[\],])`)
 )
 
 // parser reads a relation or a condition by climbing the operators' precedence. It panics with
@@ -68,8 +68,8 @@ func parse(text string, params map[string]Param, condition bool) (r Relation, er
 
 func (p *parser) advance() {
 	p.end = p.tok.at + len(p.tok.text)
-	at := p.end + len(blanksRE.FindString(p.text[p.end:]))
-	p.tok = token{tokenRE.FindString(p.text[at:]), at}
+	at := p.end + len(blanksRE().FindString(p.text[p.end:]))
+	p.tok = token{tokenRE().FindString(p.text[at:]), at}
 	if rest := p.text[at:]; p.tok.text == "" && rest != "" {
 		if rest[0] == '\'' || rest[0] == '"' {
 			panic(p.wrong(token{rest, at}, "this %c is never closed", rest[0]))
@@ -249,7 +249,7 @@ func (p *parser) operand() expression {
 	if f, ok := functions[t.text]; ok {
 		return p.call(t, f)
 	}
-	if !beginsNameRE.MatchString(t.text) || operators[t.text].apply != nil {
+	if !beginsNameRE().MatchString(t.text) || operators[t.text].apply != nil {
 		p.tok = t
 		panic(p.unexpected("a parameter, a number or a text in quotes"))
 	}
@@ -268,7 +268,7 @@ func (p *parser) operand() expression {
 	panic(err)
 }
 
-var beginsNameRE = regexp.MustCompile(`^[A-Za-z_]`)
+var beginsNameRE = pattern.Lazy(`^[A-Za-z_]`)
 
 // literal is the value that a token stands for by itself.
 func literal(text string) (Value, bool) {
@@ -279,7 +279,7 @@ func literal(text string) (Value, bool) {
 		return String(text[1 : len(text)-1]), true
 	}
 	x, err := strconv.ParseFloat(text, 64)
-	return Float(x), err == nil && !beginsNameRE.MatchString(text) // inf may be a name
+	return Float(x), err == nil && !beginsNameRE().MatchString(text) // inf may be a name
 }
 
 // sign reads what not or a minus belongs to.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // document is a parsed TOML file that collects complaints about itself.
@@ -36,12 +38,12 @@ func parseDocument(src string) *document {
 	return d
 }
 
-var duplicateRE = regexp.MustCompile(`^Key '(.*)' has already been defined`)
+var duplicateRE = pattern.Lazy(`^Key '(.*)' has already been defined`)
 
 func (d *document) syntaxError(pe toml.ParseError) {
 	at := place{line: pe.Position.Line, col: max(pe.Position.Col, 1), length: max(pe.Position.Len, 1)}
 	hint := syntaxHint(pe.Message, d.lines[min(max(at.line-1, 0), len(d.lines)-1)])
-	m := duplicateRE.FindStringSubmatch(pe.Message)
+	m := duplicateRE().FindStringSubmatch(pe.Message)
 	if m == nil || at.line == 0 {
 		d.complain(at, "", hint, "%s", pe.Message)
 		return
@@ -99,7 +101,7 @@ func (d *document) locate(path toml.Key, atKey bool) place {
 // oneValue cuts what follows a value: a comment, or the rest of an array or an inline table.
 func oneValue(s string) string {
 	depth := 0
-	for _, word := range wordRE.FindAllStringIndex(s, -1) {
+	for _, word := range wordRE().FindAllStringIndex(s, -1) {
 		switch c := s[word[0]]; {
 		case c == '#', depth == 0 && (c == ',' || c == ']' || c == '}'):
 			return s[:word[0]]

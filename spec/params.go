@@ -3,11 +3,11 @@ package spec
 import (
 	"errors"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/spaces"
@@ -53,7 +53,7 @@ func (t *table) checkConditions(params []spaces.Param, sound map[string]bool) {
 	for _, e := range parts(err) {
 		prob, ok := e.(spaces.Problem)
 		// What names a parameter that is wrong itself may say nothing more.
-		if ok && prob.When != nil && !slices.ContainsFunc(namesRE.FindAllString(prob.When.Text, -1), unsound) {
+		if ok && prob.When != nil && !slices.ContainsFunc(namesRE().FindAllString(prob.When.Text, -1), unsound) {
 			t.sub(prob.Param).paramProblem(prob)
 		}
 	}
@@ -74,7 +74,7 @@ func (t *table) paramProblem(prob spaces.Problem) {
 	}
 	hint := ""
 	if prob.Field == "name" {
-		if name := strings.Trim(notInNameRE.ReplaceAllString(prob.Param, "_"), "_"); shell.IsName(name) {
+		if name := strings.Trim(notInNameRE().ReplaceAllString(prob.Param, "_"), "_"); shell.IsName(name) {
 			hint = "write " + name
 		}
 	}
@@ -82,8 +82,8 @@ func (t *table) paramProblem(prob spaces.Problem) {
 }
 
 var (
-	namesRE     = regexp.MustCompile(`[A-Za-z0-9_]+`)
-	notInNameRE = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+	namesRE     = pattern.Lazy(`[A-Za-z0-9_]+`)
+	notInNameRE = pattern.Lazy(`[^A-Za-z0-9_]+`)
 )
 
 func (t *table) param(name string) spaces.Param {

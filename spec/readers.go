@@ -2,12 +2,12 @@ package spec
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -201,7 +201,7 @@ func parseBytes(s string) (int64, bool) {
 }
 
 // ownVariableRE matches the environment variables that every trial finds.
-var ownVariableRE = regexp.MustCompile(`^LBOTUNE_(?:TRIAL|SEED|STUDY|TRIAL_DIR|CHECKPOINT_DIR|PARAM_.*)$`)
+var ownVariableRE = pattern.Lazy(`^LBOTUNE_(?:TRIAL|SEED|STUDY|TRIAL_DIR|CHECKPOINT_DIR|PARAM_.*)$`)
 
 // pairs reads a table of strings as NAME=value in file order.
 func (t *table) pairs(k string) []string {
@@ -212,7 +212,7 @@ func (t *table) pairs(k string) []string {
 			sub.Wrong(name, "", "%q is not the name of an environment variable", name)
 			continue
 		}
-		sub.when(ownVariableRE.MatchString(name), name, "choose another name", "lbotune itself sets %s for each trial", name)
+		sub.when(ownVariableRE().MatchString(name), name, "choose another name", "lbotune itself sets %s for each trial", name)
 		out = append(out, name+"="+sub.str(name, ""))
 	}
 	return out

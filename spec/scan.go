@@ -1,12 +1,13 @@
 package spec
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // place is a key's position in the file.
@@ -17,7 +18,7 @@ type place struct {
 
 // wordRE matches texts, also one whose end is cut off, comments, signs, and what else has no
 // blanks and dots.
-var wordRE = regexp.MustCompile(`"""(?s:\\.|[^\\])*?"""+|'''(?s:.*?)'''+|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|` +
+var wordRE = pattern.Lazy(`"""(?s:\\.|[^\\])*?"""+|'''(?s:.*?)'''+|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|` +
 	`#.*|[\[\]{}=,\n]|[^\s.\[\]{}=,"'#]+`)
 
 type word struct {
@@ -29,7 +30,7 @@ type word struct {
 func wordsOf(src string) []word {
 	var out []word
 	line, begins := 1, 0
-	for _, w := range wordRE.FindAllStringIndex(src, -1) {
+	for _, w := range wordRE().FindAllStringIndex(src, -1) {
 		text := src[w[0]:w[1]]
 		if text[0] != '#' {
 			out = append(out, word{text, place{line: line, col: w[0] - begins + 1, length: len(text)}})

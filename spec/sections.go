@@ -337,7 +337,7 @@ func (t *table) checkSecrets(r study.Run) {
 		switch {
 		case !shell.IsName(name):
 			t.Wrong("secret_env", "", "%q is not the name of an environment variable", name)
-		case ownVariableRE.MatchString(name):
+		case ownVariableRE().MatchString(name):
 			t.Wrong("secret_env", "", "lbotune itself sets %s for each trial", name)
 		case slices.ContainsFunc(given, func(e string) bool { return strings.HasPrefix(e, name+"=") }):
 			t.Wrong("secret_env", "take it out of env", "the value of %s comes from lbotune's own environment, and env sets it too", name)

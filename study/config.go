@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -216,13 +216,13 @@ func (c *Config) Resource() string {
 type Duration time.Duration
 
 // spaced is a number and its unit; units are as people write them, the longer words first.
-var spaced = regexp.MustCompile(`^([\d.]+) +([a-z]+)$`)
+var spaced = pattern.Lazy(`^([\d.]+) +([a-z]+)$`)
 var units = strings.NewReplacer("days", "d", "day", "d", "hours", "h", "hour", "h", "hrs", "h", "hr", "h",
 	"minutes", "m", "minute", "m", "mins", "m", "min", "m", "seconds", "s", "second", "s", "secs", "s", "sec", "s")
 
 // UnmarshalText reads time.Duration's notation, before which there may be days: "2d", "1d12h", "1 hour".
 func (d *Duration) UnmarshalText(b []byte) error {
-	days, rest, found := strings.Cut(units.Replace(spaced.ReplaceAllString(string(b), "$1$2")), "d")
+	days, rest, found := strings.Cut(units.Replace(spaced().ReplaceAllString(string(b), "$1$2")), "d")
 	if !found {
 		days, rest = "0", days
 	}

@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -95,10 +95,10 @@ const (
 )
 
 // wordRE finds the words of a metric's name: val and acc in valAcc as in val/acc_1.
-var wordRE = regexp.MustCompile(`[A-Z]?[a-z][a-z0-9]*|[A-Z][A-Z0-9]*`)
+var wordRE = pattern.Lazy(`[A-Z]?[a-z][a-z0-9]*|[A-Z][A-Z0-9]*`)
 
 func inWords(name string) []string {
-	return strings.Fields(strings.ToLower(strings.Join(wordRE.FindAllString(name, -1), " ")))
+	return strings.Fields(strings.ToLower(strings.Join(wordRE().FindAllString(name, -1), " ")))
 }
 
 func oneOf(list string, name []string) bool {

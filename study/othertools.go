@@ -14,6 +14,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study/internal/optuna"
@@ -144,7 +145,7 @@ func (s *State) optuna(t *Trial, metrics []string) *optuna.Trial {
 func (c *Config) match(s *sheet, e *Earlier) error {
 	e.Ignored = slices.Clone(s.columns)
 	for _, p := range c.Params {
-		column, err := c.findColumn(s.columns, p.Name, "params.", paramColumn)
+		column, err := c.findColumn(s.columns, p.Name, "params.", paramColumn())
 		switch {
 		case err != nil:
 			return err
@@ -178,9 +179,9 @@ func (e *Earlier) rename(name, column string) {
 // What other tools put before the names: config/lr (Ray Tune), params.lr and metrics.loss
 // (MLflow), params_lr (Optuna), param_lr (scikit-learn), config.lr (W&B), /lr (Orion).
 var (
-	paramColumn  = regexp.MustCompile(`^(?:(?:config|params?|hparams)(?:/.*/|[./_])|/)`)
-	metricColumn = regexp.MustCompile(`^(?:metrics?|summary|values?)[./_]`)
-	noName       = regexp.MustCompile(`[^A-Za-z0-9_]`)
+	paramColumn  = pattern.Lazy(`^(?:(?:config|params?|hparams)(?:/.*/|[./_])|/)`)
+	metricColumn = pattern.Lazy(`^(?:metrics?|summary|values?)[./_]`)
+	noName       = pattern.Lazy(`[^A-Za-z0-9_]`)
 )
 
 // findColumn returns the column with a name, best behind the full prefix, or if there is none, the one
@@ -199,7 +200,7 @@ func (c *Config) findColumn(columns []string, name, full string, prefix *regexp.
 	} {
 		found := ""
 		for _, column := range columns {
-			if !is(noName.ReplaceAllString(column, "_")) && !is(noName.ReplaceAllString(prefix.ReplaceAllString(column, ""), "_")) {
+			if !is(noName().ReplaceAllString(column, "_")) && !is(noName().ReplaceAllString(prefix.ReplaceAllString(column, ""), "_")) {
 				continue
 			}
 			if found != "" {
@@ -248,7 +249,7 @@ func (c *Config) readTable(text []byte) (*sheet, error) {
 		}
 	}
 	s, name := &sheet{columns: head}, c.Objective().Name
-	if s.objective, err = c.findColumn(head, name, "metrics.", metricColumn); err != nil {
+	if s.objective, err = c.findColumn(head, name, "metrics.", metricColumn()); err != nil {
 		return nil, fmt.Errorf("line 1: %w", err)
 	}
 	other := func(names ...string) string { // the first that is a column, and no parameter

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/spaces"
@@ -210,12 +210,12 @@ func (c *check) placeholder(tpl template, p command.Part, used map[string][]use)
 }
 
 // scriptRE finds a shell that is given a script as an argument.
-var scriptRE = regexp.MustCompile(`(?:^|[\s/;&|])((?:ba|da|k|z)?sh)\s+(-\w*c)\s`)
+var scriptRE = pattern.Lazy(`(?:^|[\s/;&|])((?:ba|da|k|z)?sh)\s+(-\w*c)\s`)
 
 // wayOut says how a command can use a placeholder that stands where it can't.
 func wayOut(text string, p command.Part) string {
 	quoted := p.Context == command.InDoubleQuotes || p.Context == command.InSingleQuotes
-	if shell := scriptRE.FindStringSubmatch(text); quoted && shell != nil {
+	if shell := scriptRE().FindStringSubmatch(text); quoted && shell != nil {
 		return fmt.Sprintf(`write a list of words, the last of which is the script: command = ["%s", "%s", "... %s ..."]`, shell[1], shell[2], p.Text)
 	}
 	variable := fmt.Sprintf("put it into a variable first: %s=%s; ... $%s", p.Name, p.Text, p.Name)
@@ -303,7 +303,7 @@ func precision(format string) float64 {
 
 // nearlyRE matches what is text, but looks like a placeholder: {lr }, { lr}, {lr:}
 // and {flag: bn}. With blanks on both sides it is a block of some language.
-var nearlyRE = regexp.MustCompile(`\{( *)([A-Za-z_][A-Za-z0-9_]*)(: *|)([^{}\s"']*)( *)\}`)
+var nearlyRE = pattern.Lazy(`\{( *)([A-Za-z_][A-Za-z0-9_]*)(: *|)([^{}\s"']*)( *)\}`)
 
 // nearly complains about text that was surely meant as a placeholder of a
 // parameter, and notes the parameter in used.
@@ -312,7 +312,7 @@ func (c *check) nearly(tpl template, parts []command.Part, used map[string][]use
 		if p.IsPlaceholder() || len(p.Text) != p.End-p.Start { // {{lr}}
 			continue
 		}
-		for _, m := range nearlyRE.FindAllStringSubmatchIndex(p.Text, -1) {
+		for _, m := range nearlyRE().FindAllStringSubmatchIndex(p.Text, -1) {
 			at := command.Part{Text: p.Text[m[0]:m[1]], Start: p.Start + m[0], End: p.Start + m[1]}
 			blocks := m[2] < m[3] && m[10] < m[11]
 			if !blocks && (at.Start == 0 || !strings.ContainsRune("${", rune(tpl.text[at.Start-1]))) {

@@ -44,8 +44,8 @@ func TestColumnsInOtherLettersAreTheirOwn(t *testing.T) {
 		{"config.Loss", true, false},
 		{"LOSS", true, true},
 	} {
-		param, err := c.findColumn([]string{find.column}, "Loss", "params.", paramColumn)
-		metric, no := c.findColumn([]string{find.column}, "loss", "metrics.", metricColumn)
+		param, err := c.findColumn([]string{find.column}, "Loss", "params.", paramColumn())
+		metric, no := c.findColumn([]string{find.column}, "loss", "metrics.", metricColumn())
 		if (param != "") != find.param || (metric != "") != find.metric || err != nil || no != nil {
 			t.Errorf("%s: %q and %q, %v, %v", find.column, param, metric, err, no)
 		}

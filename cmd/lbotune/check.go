@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/spec"
@@ -247,7 +247,7 @@ func earlyRung(cfg *study.Config) string {
 }
 
 // scriptRE is a word of a command that names a script, or a program by its path.
-var scriptRE = regexp.MustCompile(`^(\./[\w./-]+|[\w./-]+\.(py|sh|R|jl|pl|rb|js|lua|m))$`)
+var scriptRE = pattern.Lazy(`^(\./[\w./-]+|[\w./-]+\.(py|sh|R|jl|pl|rb|js|lua|m))$`)
 
 // warnOfAbsent names on standard error the first script of a command that is not where trials look
 // for it, and what to do; nothing of a study whose setup or files may make it.
@@ -270,7 +270,7 @@ func warnOfAbsent(g *global, cfg *study.Config, spec string) {
 	}
 	for i, word := range words {
 		output := i > 0 && (strings.HasPrefix(words[i-1], "-") || strings.HasSuffix(words[i-1], ">")) // it may be one
-		if !scriptRE.MatchString(word) || output || in(dir, word) {
+		if !scriptRE().MatchString(word) || output || in(dir, word) {
 			continue
 		}
 		text := fmt.Sprintf("there is no %s in %s, where trials run", word, dir)

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -26,6 +25,7 @@ import (
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"
@@ -281,7 +281,7 @@ func configFiles(argv []string, spec string) map[string]command.File {
 	return out
 }
 
-var resultRE = regexp.MustCompile(`(?i)\.(csv|tsv|jsonl?|ya?ml|toml|txt|log)$`)
+var resultRE = pattern.Lazy(`(?i)\.(csv|tsv|jsonl?|ya?ml|toml|txt|log)$`)
 
 // resultFiles are the files that may hold results, or settings: what the command names, and
 // what lies in this directory and those in it.
@@ -293,7 +293,7 @@ func resultFiles(argv []string) map[string]os.FileInfo {
 	here, _ := filepath.Glob("*")
 	below, _ := filepath.Glob("*/*")
 	for _, name := range slices.Concat(wordsOf(argv), here, below) {
-		if !resultRE.MatchString(name) || known[filepath.Clean(name)] {
+		if !resultRE().MatchString(name) || known[filepath.Clean(name)] {
 			continue
 		}
 		known[filepath.Clean(name)] = true

@@ -19,6 +19,7 @@ import (
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/ansi"
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -154,7 +155,7 @@ func withOutput(s *session.Study, err error, dir, advice string) error {
 	lines = lines[max(len(lines)-10, 0):]
 	text = strings.Join(lines, "\n  | ")
 	for _, c := range cures {
-		if slices.ContainsFunc(lines, c.complaint.MatchString) {
+		if slices.ContainsFunc(lines, c.complaint().MatchString) {
 			text += "\n" + c.cure
 			break
 		}
@@ -175,11 +176,11 @@ func endOfOutput(l layout.Study, dir string, c *study.Config, most int, outputs 
 
 // cures are what to do about complaints of programs whose cause is how lbotune runs them.
 var cures = []struct {
-	complaint *regexp.Regexp
+	complaint func() *regexp.Regexp
 	cure      string
 }{
-	{regexp.MustCompile(`\bsource: not found`), `/bin/sh runs the command, and knows source as a dot: . venv/bin/activate; or write command = ["bash", "-c", "..."]`},
-	{regexp.MustCompile(`^(\S*sh|attempt): (\d+: )?\S+: (?i:permission denied)$`), "a program must be executable: chmod +x FILE; or write its interpreter before it: python3 FILE"},
-	{regexp.MustCompile(`EOFError|EOF when reading a line`), "a trial has no standard input; give it some: yes | COMMAND, or COMMAND <FILE"},
-	{regexp.MustCompile(`Inappropriate ioctl for device|not a tty|ENOTTY`), "a trial has no terminal; script -qec COMMAND /dev/null gives it one"},
+	{pattern.Lazy(`\bsource: not found`), `/bin/sh runs the command, and knows source as a dot: . venv/bin/activate; or write command = ["bash", "-c", "..."]`},
+	{pattern.Lazy(`^(\S*sh|attempt): (\d+: )?\S+: (?i:permission denied)$`), "a program must be executable: chmod +x FILE; or write its interpreter before it: python3 FILE"},
+	{pattern.Lazy(`EOFError|EOF when reading a line`), "a trial has no standard input; give it some: yes | COMMAND, or COMMAND <FILE"},
+	{pattern.Lazy(`Inappropriate ioctl for device|not a tty|ENOTTY`), "a trial has no terminal; script -qec COMMAND /dev/null gives it one"},
 }

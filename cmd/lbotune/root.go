@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -26,6 +25,7 @@ import (
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/session"
 )
 
@@ -135,7 +135,7 @@ func (c *checkedWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-var negativeRE = regexp.MustCompile(`^-(?:[0-9]|\.[0-9]|(?i:inf|infinity|nan)$)`)
+var negativeRE = pattern.Lazy(`^-(?:[0-9]|\.[0-9]|(?i:inf|infinity|nan)$)`)
 
 // negativeLast lets tell take a negative value, which looks like a flag: it comes after --, and so do
 // the words METRIC=VALUE that follow it.
@@ -145,7 +145,7 @@ func negativeLast(args []string) []string {
 	}
 	var out, values []string
 	for i, a := range args {
-		negative := negativeRE.MatchString(a) && args[max(i-1, 0)] != "--failed"
+		negative := negativeRE().MatchString(a) && args[max(i-1, 0)] != "--failed"
 		if negative || len(values) > 0 && !strings.HasPrefix(a, "-") && strings.Contains(a, "=") {
 			values = append(values, a)
 		} else {
@@ -262,16 +262,16 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 }
 
 // optionalRE finds the arguments in a usage that may be missing.
-var optionalRE = regexp.MustCompile(`\[[^]]*\]`)
+var optionalRE = pattern.Lazy(`\[[^]]*\]`)
 
 // checkArgs refuses what a command's usage has no place for.
 func checkArgs(cmd *cobra.Command, args []string) error {
 	var needed []int // by each form
-	for form := range strings.SplitSeq(optionalRE.ReplaceAllString(cmd.Use, ""), " | ") {
+	for form := range strings.SplitSeq(optionalRE().ReplaceAllString(cmd.Use, ""), " | ") {
 		form, _, _ = strings.Cut(strings.ReplaceAll(form, "...", ""), " --") // what follows are flags
 		needed = append(needed, len(strings.Fields(form))-1)
 	}
-	most := slices.Max(needed) + len(optionalRE.FindAllString(cmd.Use, -1))
+	most := slices.Max(needed) + len(optionalRE().FindAllString(cmd.Use, -1))
 	if n := len(args); n < slices.Min(needed) || n > most && !strings.Contains(cmd.Use, "...") {
 		hint := "usage: " + cmd.UseLine()
 		if slices.Min(needed) == 1 {

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -23,13 +22,14 @@ import (
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
 const tokenName = "LBOTUNE_TOKEN"
 
-var tokenRE = regexp.MustCompile(`^[A-Za-z0-9_-]{16,}$`)
+var tokenRE = pattern.Lazy(`^[A-Za-z0-9_-]{16,}$`)
 
 // shower shows something in browsers: a study, or a folder of them.
 type shower interface {
@@ -61,7 +61,7 @@ machine unless --listen says otherwise.`)
 		if token == "" {
 			token = rand.Text()
 			secret = "?token=" + token
-		} else if !tokenRE.MatchString(token) {
+		} else if !tokenRE().MatchString(token) {
 			return usagef("%s: want 16 letters, digits, - and _ at least, and nothing else", tokenName)
 		}
 		what, v, err := toShow(g, arg, c)

@@ -3,11 +3,11 @@ package command
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -57,7 +57,7 @@ func (b *Bindings) expand(text string, write func(p Part, bare string) string) (
 
 // idleRE matches what has no meaning before nothing: --opts=, a key of a file, the mark of an
 // element of a list, the sign of a redirection.
-var idleRE = regexp.MustCompile(`(?:^\s*(?:-\s+|[0-9]*[<>|&]+\s*)?|=\s*|:\s+)$`)
+var idleRE = pattern.Lazy(`(?:^\s*(?:-\s+|[0-9]*[<>|&]+\s*)?|=\s*|:\s+)$`)
 
 // idle reports whether flags that give nothing are all of the value that stands in a text.
 func (b *Bindings) idle(text string) bool {
@@ -69,7 +69,7 @@ func (b *Bindings) idle(text string) bool {
 			rest += p.Text
 		}
 	}
-	return idle && idleRE.MatchString(rest)
+	return idle && idleRE().MatchString(rest)
 }
 
 // words returns the words that replace a placeholder: one, unless the spec has it otherwise, and
@@ -211,10 +211,10 @@ func (p Part) alone() bool { return p.word == span{p.Start, p.End} }
 func (p Part) IsPlaceholder() bool { return p.Name != "" }
 
 // placeholderRE finds {{...}}, which stands for {...}, and {...} with its name and format.
-var placeholderRE = regexp.MustCompile(
+var placeholderRE = pattern.Lazy(
 	`\{(\{[A-Za-z_][A-Za-z0-9_]*(?::[^{}\s"']+)?\})\}|\{([A-Za-z_][A-Za-z0-9_]*)(?::([^{}\s"']+))?\}`)
 
-var formatRE = regexp.MustCompile(`^\+?0?[0-9]{0,3}(?:\.[0-9]{1,3})?[dgGeEfF]$`)
+var formatRE = pattern.Lazy(`^\+?0?[0-9]{0,3}(?:\.[0-9]{1,3})?[dgGeEfF]$`)
 
 // Parse splits text into literal stretches and placeholders: {name}, {name:format} or {flag:name...}, a
 // bare identifier in braces, not preceded by $. So ${name}, { print $3 } and JSON stay as they are, and
@@ -227,7 +227,7 @@ func Parse(text string) []Part {
 		}
 	}
 	at := 0
-	for _, m := range placeholderRE.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range placeholderRE().FindAllStringSubmatchIndex(text, -1) {
 		start, end := m[0], m[1]
 		literal(text[at:start], at, start)
 		at = end
@@ -266,7 +266,7 @@ func ValidFormat(f string) bool { return NumberFormat(f) || LiteralFormat(f) }
 
 // NumberFormat reports whether f formats a number: an optional + and 0, a width
 // and a precision, then one of d (ints only), g, G, e, E, f and F.
-func NumberFormat(f string) bool { return formatRE.MatchString(f) }
+func NumberFormat(f string) bool { return formatRE().MatchString(f) }
 
 // LiteralFormat reports whether f writes a value as configuration files have it: a
 // number that every reader takes for one, a string in quotes, true or false.

@@ -8,7 +8,6 @@ package command
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/internal/shell"
 )
 
@@ -67,11 +67,11 @@ func (c Command) renderArgv(b *Bindings) (out []string) {
 	return out
 }
 
-var assignmentRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var assignmentRE = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // Assignments splits a program with its arguments into variables before it, as NAME=value, and the rest.
 func Assignments(argv []string) (env, rest []string) {
-	n := max(0, slices.IndexFunc(argv, func(a string) bool { return !assignmentRE.MatchString(a) })) // 0 also without a program
+	n := max(0, slices.IndexFunc(argv, func(a string) bool { return !assignmentRE().MatchString(a) })) // 0 also without a program
 	return slices.Clone(argv[:n]), argv[n:]
 }
 
@@ -175,23 +175,23 @@ func isOption(word string) bool {
 }
 
 // keywordRE matches the reserved words of shells.
-var keywordRE = regexp.MustCompile(`^(?:if|then|else|elif|fi|do|done|case|esac|while|until|for|in|select|function|time|coproc)$`)
+var keywordRE = pattern.Lazy(`^(?:if|then|else|elif|fi|do|done|case|esac|while|until|for|in|select|function|time|coproc)$`)
 
 // patternRE matches the start of a list or a range of alternatives.
-var patternRE = regexp.MustCompile(`\[|(?:^|[^$])\{`)
+var patternRE = pattern.Lazy(`\[|(?:^|[^$])\{`)
 
 // canStandBare reports whether a plain value t needs no quotes where p stands in the filled text: as
 // a word of its own that is no keyword, or in a word after a character that ends a variable's name.
 // Elsewhere it could join that, a tilde or a pattern, or become a descriptor or a function's name.
 func canStandBare(text string, p Part, t string) bool {
-	if patternRE.MatchString(text[p.word.start:p.Start]) {
+	if patternRE().MatchString(text[p.word.start:p.Start]) {
 		return false
 	}
 	if p.Start > p.word.start {
 		return strings.IndexByte("=/:,.+-@%", text[p.Start-1]) >= 0 && text[p.word.start] != '~'
 	}
 	joined := p.End < len(text) && strings.IndexByte("<>(", text[p.End]) >= 0
-	alone := p.word.end == p.End && !keywordRE.MatchString(t)
+	alone := p.word.end == p.End && !keywordRE().MatchString(t)
 	_, err := strconv.ParseFloat(t, 64)
 	return !joined && (alone || err == nil || strings.HasPrefix(t, "/"))
 }

@@ -1,10 +1,10 @@
 package command
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -30,7 +30,7 @@ func (f File) Render(b *Bindings) (string, error) {
 		t, absent := b.expand(line, func(p Part, bare string) string {
 			v, _, _ := b.value(p)
 			_, number := v.Number()
-			if number && numberBeforeRE.MatchString(line[:p.Start]) && numberAfterRE.MatchString(line[p.End:]) {
+			if number && numberBeforeRE().MatchString(line[:p.Start]) && numberAfterRE().MatchString(line[p.End:]) {
 				return pointed(bare) // no reader takes it for a string
 			}
 			return bare
@@ -44,8 +44,8 @@ func (f File) Render(b *Bindings) (string, error) {
 
 // These match what stands beside a number that is a value by itself.
 var (
-	numberBeforeRE = regexp.MustCompile(`(?:^|[\s:=,\[({])$`)
-	numberAfterRE  = regexp.MustCompile(`^(?:$|[\s,\])};])`)
+	numberBeforeRE = pattern.Lazy(`(?:^|[\s:=,\[({])$`)
+	numberAfterRE  = pattern.Lazy(`^(?:$|[\s,\])};])`)
 )
 
 // Literal writes a value as JSON, YAML and TOML all have it.

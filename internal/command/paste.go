@@ -2,9 +2,9 @@ package command
 
 import (
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/internal/shell"
 )
 
@@ -36,10 +36,10 @@ func Inside(dir, path string) string {
 }
 
 // secretRE matches the names of variables whose values are not to be shown.
-var secretRE = regexp.MustCompile(`(?i)(?:^|[-_.])(?:[A-Z]*KEY|[A-Z]*TOKEN|[A-Z]*SECRET|[A-Z]*PASS(?:WORD|WD|PHRASE)?|PWD|CREDENTIALS?|AUTH|COOKIE|DSN)(?:[-_.]|$)`)
+var secretRE = pattern.Lazy(`(?i)(?:^|[-_.])(?:[A-Z]*KEY|[A-Z]*TOKEN|[A-Z]*SECRET|[A-Z]*PASS(?:WORD|WD|PHRASE)?|PWD|CREDENTIALS?|AUTH|COOKIE|DSN)(?:[-_.]|$)`)
 
 // listRE finds what may stand between commands of which the last is run whatever becomes of the first.
-var listRE = regexp.MustCompile(`[;\n]|\|\||[^&<>]&(?:[^&>]|$)`)
+var listRE = pattern.Lazy(`[;\n]|\|\||[^&<>]&(?:[^&>]|$)`)
 
 // Paste returns a function that makes a trial's command a line for a shell in the directory here, to be run again
 // by hand: in its working directory, with the environment that the spec gives it and
@@ -78,7 +78,7 @@ func (c Command) pasted(b *Bindings, here string) string {
 	}
 	for _, e := range b.Environment() {
 		name, value, _ := strings.Cut(e, "=")
-		export(name, value, secretRE.MatchString(name))
+		export(name, value, secretRE().MatchString(name))
 	}
 	for _, name := range b.SecretEnv {
 		export(name, "", true)
@@ -98,7 +98,7 @@ func (c Command) pasted(b *Bindings, here string) string {
 		return line
 	}
 	then, end := " && ", ")"
-	if listRE.MatchString(c.Shell) {
+	if listRE().MatchString(c.Shell) {
 		then = " || exit; " // && would guard its first command alone
 	}
 	if strings.ContainsAny(c.Shell, "#\n") {

@@ -3,11 +3,12 @@ package command
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // Context says where a placeholder stands: anywhere but InWord the value's own quoting is ineffective.
@@ -55,7 +56,7 @@ func ParseShell(text string) ([]Part, error) {
 			}
 		}
 		return posix, nil
-	case posixErr == nil && !bashOnlyRE.MatchString(text):
+	case posixErr == nil && !bashOnlyRE().MatchString(text):
 		return posix, nil
 	case bashErr == nil && unclosed != nil:
 		guess(text, parts, "shells do not agree on what is quoted")
@@ -70,7 +71,7 @@ func ParseShell(text string) ([]Part, error) {
 }
 
 // bashOnlyRE matches what is special to bash, and plain words to a POSIX shell.
-var bashOnlyRE = regexp.MustCompile(`\$'|\(\(|\[|\blet\b`)
+var bashOnlyRE = pattern.Lazy(`\$'|\(\(|\[|\blet\b`)
 
 // neverClosed returns an error for a quote that is never closed, which no shell forgives.
 func neverClosed(text string, err error) *SyntaxError {
@@ -79,20 +80,20 @@ func neverClosed(text string, err error) *SyntaxError {
 		return nil
 	}
 	at := int(parse.Pos.Offset())
-	open := quoteRE.FindString(text[min(at, len(text)):])
+	open := quoteRE().FindString(text[min(at, len(text)):])
 	if open == "" {
 		return nil
 	}
 	return &SyntaxError{at, at + len(open), "this " + open + " is never closed"}
 }
 
-var quoteRE = regexp.MustCompile("^(?:'|\"|`|\\$\\(|\\$\\{)")
+var quoteRE = pattern.Lazy("^(?:'|\"|`|\\$\\(|\\$\\{)")
 
 // guess sets the contexts in a command that cannot be parsed. Before anything that quotes or nests,
 // every shell reads a word.
 func guess(text string, parts []Part, why string) {
 	clear := len(text)
-	if m := quotingRE.FindStringIndex(text); m != nil {
+	if m := quotingRE().FindStringIndex(text); m != nil {
 		clear = m[0]
 	}
 	for i := range parts {
@@ -110,7 +111,7 @@ func guess(text string, parts []Part, why string) {
 	}
 }
 
-var quotingRE = regexp.MustCompile("['\"\\\\`$#\\[\r\x00]|<<|[<>]&|\\(\\(|\\blet\\b")
+var quotingRE = pattern.Lazy("['\"\\\\`$#\\[\r\x00]|<<|[<>]&|\\(\\(|\\blet\\b")
 
 // mostBrackets bounds how deep a command that is parsed can nest: the parser calls itself for each level,
 // and arithmetic of 128 KB of parentheses takes more stack than a Go program may have.
@@ -286,7 +287,7 @@ func (l *locator) enter(node syntax.Node, f frame) frame {
 }
 
 // delimiterRE matches delimiters of here-documents that every shell reads alike.
-var delimiterRE = regexp.MustCompile(`^(?:\\?[A-Za-z0-9_.!%+-]+|'[A-Za-z0-9_.!%+ -]+'|"[A-Za-z0-9_.!%+ -]+")$`)
+var delimiterRE = pattern.Lazy(`^(?:\\?[A-Za-z0-9_.!%+-]+|'[A-Za-z0-9_.!%+ -]+'|"[A-Za-z0-9_.!%+ -]+")$`)
 
 func (l *locator) redirect(n *syntax.Redirect) {
 	if n.Op == syntax.DplOut || n.Op == syntax.DplIn {
@@ -301,7 +302,7 @@ func (l *locator) redirect(n *syntax.Redirect) {
 	inside := frame{context: InHereDocument, sealed: true}
 	l.at[n.Word], l.at[n.Hdoc] = inside, inside
 	word := spanOf(n.Word)
-	if !delimiterRE.MatchString(l.text[word.start:word.end]) {
+	if !delimiterRE().MatchString(l.text[word.start:word.end]) {
 		l.oddDelimiter = true
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/layout"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -37,7 +37,7 @@ const (
 
 // requestID is the form of the ids that Leave gives. Whatever else lies in the directory is
 // nobody's request, and is left alone.
-var requestID = regexp.MustCompile(`^[0-9]+-[0-9]+-[0-9a-f]+$`)
+var requestID = pattern.Lazy(`^[0-9]+-[0-9]+-[0-9a-f]+$`)
 
 // Leave leaves the request for the process that works on the study, and returns it with
 // its id. It is on disk then.
@@ -114,7 +114,7 @@ func Read(l layout.Study) (out []study.Request, unread error) {
 	for _, file := range names {
 		name, draft := strings.CutSuffix(file, draftEnding)
 		id, is := strings.CutSuffix(name, requestEnding)
-		if !is || !requestID.MatchString(id) {
+		if !is || !requestID().MatchString(id) {
 			continue
 		}
 		info, err := d.Stat(file)

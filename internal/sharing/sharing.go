@@ -18,7 +18,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -27,6 +26,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // A Lock is one thing that can be had: by one holder, or by any number of holders that
@@ -206,7 +206,7 @@ type turn struct {
 }
 
 // turnRE is the form of their names. Whatever else lies in the folder is left alone.
-var turnRE = regexp.MustCompile(`^turn-\d{20}-\d+$`)
+var turnRE = pattern.Lazy(`^turn-\d{20}-\d+$`)
 
 // enter goes to the end of the line.
 func (f *Folder) enter() (*turn, error) {
@@ -253,7 +253,7 @@ func (f *Folder) ahead(t *turn) (n int, reserved map[string]bool, err error) {
 	}
 	reserved = map[string]bool{}
 	for _, e := range entries { // sorted by name
-		if !turnRE.MatchString(e.Name()) || e.Name() >= filepath.Base(t.file.Name()) {
+		if !turnRE().MatchString(e.Name()) || e.Name() >= filepath.Base(t.file.Name()) {
 			continue
 		}
 		names, waits := reservedBy(filepath.Join(f.path, e.Name()))

@@ -8,11 +8,12 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // commandPatience is for a machine that hangs: the network timeouts of Slurm's commands are shorter.
@@ -91,7 +92,7 @@ var passing = []string{
 }
 
 // limitRE finds the name of a limit that a job exceeds.
-var limitRE = regexp.MustCompile(`\b(qos|assoc)\w*limit\b`)
+var limitRE = pattern.Lazy(`\b(qos|assoc)\w*limit\b`)
 
 // passes reports whether an error of a command may pass by itself.
 func passes(err error) bool {
@@ -100,7 +101,7 @@ func passes(err error) bool {
 		return false
 	}
 	text := strings.ToLower(e.text)
-	if limit := limitRE.FindString(text); limit != "" { // the words that follow name every kind
+	if limit := limitRE().FindString(text); limit != "" { // the words that follow name every kind
 		return strings.Contains(limit, "submitjob")
 	}
 	return slices.ContainsFunc(passing, func(p string) bool { return strings.Contains(text, p) }) ||

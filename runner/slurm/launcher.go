@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"sync"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/kinds"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -54,13 +54,13 @@ func (l *Launcher) log(message string, err error) {
 	}
 }
 
-var oddRE = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+var oddRE = pattern.Lazy(`[^A-Za-z0-9_.-]+`)
 
 // jobName makes the name of an attempt's jobs, which no other attempt has, nor that of a copied study.
 func jobName(id string) string {
 	var nonce [6]byte
 	rand.Read(nonce[:])
-	return fmt.Sprintf("lbotune-%s-%x", oddRE.ReplaceAllString(id, "-"), nonce)
+	return fmt.Sprintf("lbotune-%s-%x", oddRE().ReplaceAllString(id, "-"), nonce)
 }
 
 // Launch implements runner.Launcher.

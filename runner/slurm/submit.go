@@ -88,7 +88,7 @@ func (f folder) avoid() []string {
 // says why Slurm would not take that.
 func (l program) Preview(ctx context.Context, job runner.Job) (string, error) {
 	f := folderOf(job.Dir)
-	in := intent{Name: "lbotune-" + oddRE.ReplaceAllString(job.ID, "-"), Job: orderOf(job)}
+	in := intent{Name: "lbotune-" + oddRE().ReplaceAllString(job.ID, "-"), Job: orderOf(job)}
 	var text strings.Builder
 	args := l.args(f, &in)
 	if l.Settings.Pilot {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -215,14 +215,14 @@ func terminated(exit runner.Exit) bool {
 }
 
 // exceededRE matches what slurmstepd says when it ends a job for its memory.
-var exceededRE = regexp.MustCompile(`(?i)\bexceeded .*memory limit`)
+var exceededRE = pattern.Lazy(`(?i)\bexceeded .*memory limit`)
 
 // explain gives the end of an attempt its cause if Slurm was it; a vanished one has no other.
 func (w *watch) explain(exit runner.Exit, last queued, vanished bool) (*runner.Exit, error) {
 	asked := exit.Cancelled // and not by us
 	exit.Cancelled = false
 	switch state := last.state; {
-	case state == "OUT_OF_MEMORY", exceededRE.MatchString(w.output()):
+	case state == "OUT_OF_MEMORY", exceededRE().MatchString(w.output()):
 		exit.Cause = "out of memory: it took more than its Slurm job may have (memory in [launcher])"
 	case timeUp(state) && !w.shared():
 		exit.TimedOut = true

@@ -8,11 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // IsDatabase reports whether a file's text is an SQLite database, in which Optuna's RDBStorage
@@ -160,15 +160,15 @@ func openDatabase(text []byte) (*database, error) {
 // definitionRE matches what a CREATE TABLE has between commas that stand in no parentheses;
 // those that begin with a word of constraints define no column.
 var (
-	definitionRE = regexp.MustCompile(`(?:[^,()]|\([^()]*(?:\([^()]*\)[^()]*)*\))+`)
-	constraintRE = regexp.MustCompile(`^(?i:PRIMARY|FOREIGN|UNIQUE|CHECK|CONSTRAINT)$`)
+	definitionRE = pattern.Lazy(`(?:[^,()]|\([^()]*(?:\([^()]*\)[^()]*)*\))+`)
+	constraintRE = pattern.Lazy(`^(?i:PRIMARY|FOREIGN|UNIQUE|CHECK|CONSTRAINT)$`)
 )
 
 func columnsOf(sql string) (names []string) {
 	_, body, _ := strings.Cut(sql, "(")
 	body, _ = strings.CutSuffix(strings.TrimSpace(body), ")")
-	for _, definition := range definitionRE.FindAllString(body, -1) {
-		if words := strings.Fields(definition); len(words) > 0 && !constraintRE.MatchString(words[0]) {
+	for _, definition := range definitionRE().FindAllString(body, -1) {
+		if words := strings.Fields(definition); len(words) > 0 && !constraintRE().MatchString(words[0]) {
 			names = append(names, strings.Trim(words[0], "\"`[]"))
 		}
 	}

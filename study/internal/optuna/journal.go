@@ -23,7 +23,7 @@ func Write(w io.Writer, s *Study, trials iter.Seq[*Trial]) error {
 		fields["study_id"], fields["worker_id"] = 0, "lbotune"
 		text, err := json.Marshal(fields)
 		if err == nil {
-			_, err = w.Write(append(quotedRE.ReplaceAll(text, []byte("$1")), '\n'))
+			_, err = w.Write(append(quotedRE().ReplaceAll(text, []byte("$1")), '\n'))
 		}
 		return err
 	}
@@ -195,7 +195,7 @@ func Read(text []byte) ([]*Study, error) {
 
 // unmarshal is json.Unmarshal for what Python writes.
 func unmarshal(text []byte, v any) error {
-	return json.Unmarshal(bareRE.ReplaceAllFunc(text, func(token []byte) []byte {
+	return json.Unmarshal(bareRE().ReplaceAllFunc(text, func(token []byte) []byte {
 		if token[0] == '"' {
 			return token
 		}

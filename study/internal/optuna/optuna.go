@@ -4,10 +4,10 @@
 package optuna
 
 import (
-	"regexp"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -72,6 +72,6 @@ const (
 
 // Python writes bare what JSON has no number for, and package journal as these strings.
 var (
-	bareRE   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?Infinity|NaN`)
-	quotedRE = regexp.MustCompile(`"` + mark + `(-?Infinity|NaN)"`)
+	bareRE   = pattern.Lazy(`"(?:[^"\\]|\\.)*"|-?Infinity|NaN`)
+	quotedRE = pattern.Lazy(`"` + mark + `(-?Infinity|NaN)"`)
 )

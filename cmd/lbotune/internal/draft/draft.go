@@ -7,16 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
@@ -122,10 +121,10 @@ func (d Program) objective(w *writer) {
 }
 
 var (
-	interpreterRE = lazily(`^(python|pypy|perl|ruby|node|bash|dash|zsh|sh|Rscript|julia|php|lua)[0-9.]*$`)
-	inlineCodeRE  = lazily(`^-[a-zA-Z]*[ceE]$`)
-	suffixRE      = lazily(`(?i)\.[a-z][a-z0-9]*$`) // no version, as in train-1.2
-	noNameRE      = lazily(`[^A-Za-z0-9_.+-]+`)
+	interpreterRE = pattern.Lazy(`^(python|pypy|perl|ruby|node|bash|dash|zsh|sh|Rscript|julia|php|lua)[0-9.]*$`)
+	inlineCodeRE  = pattern.Lazy(`^-[a-zA-Z]*[ceE]$`)
+	suffixRE      = pattern.Lazy(`(?i)\.[a-z][a-z0-9]*$`) // no version, as in train-1.2
+	noNameRE      = pattern.Lazy(`[^A-Za-z0-9_.+-]+`)
 )
 
 // ProgramName is what a study of a command line is called: its program without
@@ -374,12 +373,4 @@ func choiceValue(s string) spaces.Value {
 		return spaces.Float(x)
 	}
 	return spaces.String(s)
-}
-
-// A pattern is compiled when it is first needed: every command of lbotune begins with this package's variables, and only
-// those that write specs use them.
-type pattern = func() *regexp.Regexp
-
-func lazily(expression string) pattern {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

@@ -2,9 +2,11 @@ package draft
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -35,25 +37,25 @@ const aNumber = `([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)`
 //	minisat       -var-decay = <double> (0 .. 1) (default: 0.95)
 //	others        -lr  learning rate [0.1]      -c cost : set the parameter C (default 1)
 var (
-	listedRE   = lazily(`[{\[<(]\s*([\w.+-]+(?:\s*[,|]\s*[\w.+-]+)+)\s*[}\]>)]`)
-	possibleRE = lazily(`(?i)\[?(?:possible values|choices|one of|allowed values)\s*:\s*[\[{(]?\s*([^\]})]+)`)
-	proseRE    = lazily(`\b([\w.+-]+(?:, [\w.+-]+)+,? or [\w.+-]+)\b`)
-	flagRE     = lazily(`^\s*(-[\w\[\]-]+)(?:[ =](?:[{\[<(][^}\]>)]*.|[^\s,:]+))?((?:,\s+-[\w-]+)*)`)
-	longRE     = lazily(`--?[A-Za-z][\w-]*`)
-	wordRE     = lazily(`^[\w.+-]+$`)
-	defaultRE  = lazily(`(?i)\bdefaults?(?: to| value)?(?: is)?\s*[:=]?\s*['"]?([-\w.+]*\w)([,:'/]\d|%)?`) // no 1,000 and no 5%
-	trailingRE = lazily(`\[([\w.+-]+)\]\s*$`)
-	realRE     = lazily(`^\S*?[\s=<\[(:]*(FLOAT|float|double|DOUBLE|real|REAL)\b|\(a[\w -]* number\b`)
-	integerRE  = lazily(`^\S*?[\s=<\[(:]*(INT|INTEGER|int|int32|int64|integer|uint)\b|\(an? [\w -]*integer\b`)
-	countRE    = lazily(`^=-?\d+\.\.-?\d*[2-9e]`) // --decay=1..200
-	codeRE     = lazily(`(?m)^\s*\d+ ?(or \w+\s*)?(--|=|:) ?\S|\b\d+ ?[=:] ?\w[^\d]+[,;] ?\d+ ?[=:] ?\w`)
-	shareRE    = lazily(`(?i)probabilit|fraction|proportion`)
-	leastRE    = lazily(`(?i)(?:at least |[\[;(]\s*[a-z]\w*\s*>=\s*)` + aNumber)
-	rangesRE   = []pattern{
-		lazily(aNumber + `\s*<=?\s*[a-z]\w*\s*<=?\s*` + aNumber),
-		lazily(`[\[(]\s*(?:imin|-inf|` + aNumber + `)\s*\.\.\.?\s*(?:imax|inf|` + aNumber + `)\s*[\])]`),
-		lazily(`(?i)(?:\bin|range:?|interval)\s+[\[(]` + aNumber + `\s*,\s*` + aNumber + `[\])]`),
-		lazily(`(?i)(?:^=|\(|\[|between |from |in |, )` + aNumber + `\s*(?:\.\.\.?|-|–| to | and | or )\s*` + aNumber + `(?:$|[^\w.]|\.\D)`),
+	listedRE   = pattern.Lazy(`[{\[<(]\s*([\w.+-]+(?:\s*[,|]\s*[\w.+-]+)+)\s*[}\]>)]`)
+	possibleRE = pattern.Lazy(`(?i)\[?(?:possible values|choices|one of|allowed values)\s*:\s*[\[{(]?\s*([^\]})]+)`)
+	proseRE    = pattern.Lazy(`\b([\w.+-]+(?:, [\w.+-]+)+,? or [\w.+-]+)\b`)
+	flagRE     = pattern.Lazy(`^\s*(-[\w\[\]-]+)(?:[ =](?:[{\[<(][^}\]>)]*.|[^\s,:]+))?((?:,\s+-[\w-]+)*)`)
+	longRE     = pattern.Lazy(`--?[A-Za-z][\w-]*`)
+	wordRE     = pattern.Lazy(`^[\w.+-]+$`)
+	defaultRE  = pattern.Lazy(`(?i)\bdefaults?(?: to| value)?(?: is)?\s*[:=]?\s*['"]?([-\w.+]*\w)([,:'/]\d|%)?`) // no 1,000 and no 5%
+	trailingRE = pattern.Lazy(`\[([\w.+-]+)\]\s*$`)
+	realRE     = pattern.Lazy(`^\S*?[\s=<\[(:]*(FLOAT|float|double|DOUBLE|real|REAL)\b|\(a[\w -]* number\b`)
+	integerRE  = pattern.Lazy(`^\S*?[\s=<\[(:]*(INT|INTEGER|int|int32|int64|integer|uint)\b|\(an? [\w -]*integer\b`)
+	countRE    = pattern.Lazy(`^=-?\d+\.\.-?\d*[2-9e]`) // --decay=1..200
+	codeRE     = pattern.Lazy(`(?m)^\s*\d+ ?(or \w+\s*)?(--|=|:) ?\S|\b\d+ ?[=:] ?\w[^\d]+[,;] ?\d+ ?[=:] ?\w`)
+	shareRE    = pattern.Lazy(`(?i)probabilit|fraction|proportion`)
+	leastRE    = pattern.Lazy(`(?i)(?:at least |[\[;(]\s*[a-z]\w*\s*>=\s*)` + aNumber)
+	rangesRE   = []func() *regexp.Regexp{
+		pattern.Lazy(aNumber + `\s*<=?\s*[a-z]\w*\s*<=?\s*` + aNumber),
+		pattern.Lazy(`[\[(]\s*(?:imin|-inf|` + aNumber + `)\s*\.\.\.?\s*(?:imax|inf|` + aNumber + `)\s*[\])]`),
+		pattern.Lazy(`(?i)(?:\bin|range:?|interval)\s+[\[(]` + aNumber + `\s*,\s*` + aNumber + `[\])]`),
+		pattern.Lazy(`(?i)(?:^=|\(|\[|between |from |in |, )` + aNumber + `\s*(?:\.\.\.?|-|–| to | and | or )\s*` + aNumber + `(?:$|[^\w.]|\.\D)`),
 	}
 )
 

@@ -4,31 +4,33 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/parser"
 )
 
 // The names of metrics tell what they measure and in which direction they are better.
 var (
-	lossNames = lazily(`(?i)(^|[^a-z])(loss|err|error|rmse|mse|mae|mape|nll|bpd|bpc|perplexity|ppl|log_?loss|deviance|regret|wer|cer|fid)([^a-z]|$)`)
-	gainNames = lazily(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|kappa|mcc|ndcg|elbo|likelihood|silhouette|modularity|correlation|pearson|spearman|elo|explained[-_ ]variance|ari|nmi|ess|hypervolume|ll|top[-_]?\d+|\w+@\d+)([^a-z]|$)`)
+	lossNames = pattern.Lazy(`(?i)(^|[^a-z])(loss|err|error|rmse|mse|mae|mape|nll|bpd|bpc|perplexity|ppl|log_?loss|deviance|regret|wer|cer|fid)([^a-z]|$)`)
+	gainNames = pattern.Lazy(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|kappa|mcc|ndcg|elbo|likelihood|silhouette|modularity|correlation|pearson|spearman|elo|explained[-_ ]variance|ari|nmi|ess|hypervolume|ll|top[-_]?\d+|\w+@\d+)([^a-z]|$)`)
 	// where nothing else is printed
-	costNames  = lazily(`(?i)(^|[^a-z])(cost|objective|makespan|energy|residual|gap|seconds|time|runtime|elapsed|latency|p9\d+|ms|size|bytes)([^a-z]|$)`)
-	speedNames = lazily(`(?i)(^|[^a-z])(rew|throughput|fps|qps|rps|iops|tps|bandwidth|\w*flops|\w+/s|\w+/sec|yield|hits?|profit|revenue|speed|speedup|efficiency|(?:hit|win|success)[-_ ]?rate|(?:requests|tokens|samples|images|examples|sequences|words|frames|items|records|rows|messages|events|packets|bytes|queries|transactions|ops|operations|reads|writes|calls|jobs|steps|iterations|episodes|games) per (?:sec|second|minute|hour))([^a-z]|$)`)
-	badNames   = lazily(`(?i)(^|[^a-z])(errors?|fail(?:s|ed|ures?)?|miss(?:es|ed)?|timeouts?|drop(?:s|ped)?|lost|losses|reject(?:s|ed|ions)?|retries|retransmi\w+|faults?|stalls?|abort(?:s|ed)?|crashes|collisions|conflicts|violations|evictions|exceptions|deadlocks)([^a-z:=][^:=]*)?$`)
-	notBad     = lazily(`(?i)(^|[^a-z\d.])(no|without( any)?|zero|0)[-_ ]+[a-z]+|[a-z]+-(free|tolerant|in)([^a-z]|$)|hits?/miss(es)?|(^|.*[^a-z])speedup([^a-z]|$)`)
-	vague      = lazily(`(?i)^(rate|ratio|value|second|sec|minute|hour)$`)
-	spread     = lazily(`(?i)(^|[^a-z])(std|stddev|stdev|sd|sem|var|variance)([^a-z]|$)`)
-	heldOut    = lazily(`(?i)(^|[^a-z])(val|valid|validation|dev|eval|test|cv|holdout|oob)([^a-z]|$)`)
-	whole      = lazily(`(?i)(^|[^a-z])(total|best|final|overall|cpu|wall|real)([^a-z]|$)`)
-	inTraining = lazily(`(?i)(^|[^a-z])(train|training|tr|parse|parsing|load|loading|read|reading|setup|simplification|init|input|original|before|initial)([^a-z]|$)`)
-	noMetrics  = lazily(`(?i)(^([a-eg-ik-xz]|n_\w+)$|(^|[^a-z])(epochs?|steps?|iter|iters|iteration|iterations|batch|lr|learning_rate|seed|eta|after|samples|examples|rank|world|gpu|cuda|device|memory|params|parameters|version|port|layers?|depth|workers|threads?|number of|num|count|counts|checksum|total|improve|clusters|divergences|bound|features|cities|rows|answer|models|calls|std)([^a-z]|$))`)
+	costNames  = pattern.Lazy(`(?i)(^|[^a-z])(cost|objective|makespan|energy|residual|gap|seconds|time|runtime|elapsed|latency|p9\d+|ms|size|bytes)([^a-z]|$)`)
+	speedNames = pattern.Lazy(`(?i)(^|[^a-z])(rew|throughput|fps|qps|rps|iops|tps|bandwidth|\w*flops|\w+/s|\w+/sec|yield|hits?|profit|revenue|speed|speedup|efficiency|(?:hit|win|success)[-_ ]?rate|(?:requests|tokens|samples|images|examples|sequences|words|frames|items|records|rows|messages|events|packets|bytes|queries|transactions|ops|operations|reads|writes|calls|jobs|steps|iterations|episodes|games) per (?:sec|second|minute|hour))([^a-z]|$)`)
+	badNames   = pattern.Lazy(`(?i)(^|[^a-z])(errors?|fail(?:s|ed|ures?)?|miss(?:es|ed)?|timeouts?|drop(?:s|ped)?|lost|losses|reject(?:s|ed|ions)?|retries|retransmi\w+|faults?|stalls?|abort(?:s|ed)?|crashes|collisions|conflicts|violations|evictions|exceptions|deadlocks)([^a-z:=][^:=]*)?$`)
+	notBad     = pattern.Lazy(`(?i)(^|[^a-z\d.])(no|without( any)?|zero|0)[-_ ]+[a-z]+|[a-z]+-(free|tolerant|in)([^a-z]|$)|hits?/miss(es)?|(^|.*[^a-z])speedup([^a-z]|$)`)
+	vague      = pattern.Lazy(`(?i)^(rate|ratio|value|second|sec|minute|hour)$`)
+	spread     = pattern.Lazy(`(?i)(^|[^a-z])(std|stddev|stdev|sd|sem|var|variance)([^a-z]|$)`)
+	heldOut    = pattern.Lazy(`(?i)(^|[^a-z])(val|valid|validation|dev|eval|test|cv|holdout|oob)([^a-z]|$)`)
+	whole      = pattern.Lazy(`(?i)(^|[^a-z])(total|best|final|overall|cpu|wall|real)([^a-z]|$)`)
+	inTraining = pattern.Lazy(`(?i)(^|[^a-z])(train|training|tr|parse|parsing|load|loading|read|reading|setup|simplification|init|input|original|before|initial)([^a-z]|$)`)
+	noMetrics  = pattern.Lazy(`(?i)(^([a-eg-ik-xz]|n_\w+)$|(^|[^a-z])(epochs?|steps?|iter|iters|iteration|iterations|batch|lr|learning_rate|seed|eta|after|samples|examples|rank|world|gpu|cuda|device|memory|params|parameters|version|port|layers?|depth|workers|threads?|number of|num|count|counts|checksum|total|improve|clusters|divergences|bound|features|cities|rows|answer|models|calls|std)([^a-z]|$))`)
 )
 
 // beforeRE is what of a line does not belong to its last number: up to another, or a comma.
-var beforeRE = lazily(`^.*([,;|]|[=:\s][-+\d.]+%?\s)`)
+var beforeRE = pattern.Lazy(`^.*([,;|]|[=:\s][-+\d.]+%?\s)`)
 
 // chosen is a metric that a program seems to print, and what speaks for it.
 type chosen struct {
@@ -145,7 +147,7 @@ func weigh(c parser.Candidate, before string) chosen {
 		m.weight = 2
 	}
 	for _, by := range []struct {
-		words pattern
+		words func() *regexp.Regexp
 		more  int
 	}{{heldOut, 4}, {whole, 1}, {inTraining, -3}, {spread, -5}} {
 		if by.words().MatchString(name) || m.weight >= strong && by.words().MatchString(before) {

@@ -2,39 +2,41 @@ package draft
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/spaces"
 )
 
 // Options that are no hyperparameters, whatever their values, by their names and by how --help
 // begins to describe them.
 var fixedOptions = []struct {
-	names, help pattern
+	names, help func() *regexp.Regexp
 	why         string
 }{
-	{lazily(`(?i)(^|_)(cv|k?folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|limit|subset|max_len(gth)?|vocab(ulary)?_size|year|start|end|date|(val|valid|validation|test|train|holdout)_(fraction|frac|size|split|ratio))$`),
-		lazily(`(?i)\bfolds?\b|cross.?valid`), "part of the task"},
-	{lazily(`(?i)(^|_)([a-z]*seeds?|random_state|rng)$`), lazily(`(?i)\bseed\b.*\brandom|\brandom.*\bseed\b|\brng\b`), "chance"},
-	{lazily(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(updates|generations|seconds|minutes|hours|duration)|(max|n)?_?(steps|timesteps|iters?|iterations|evals|evaluations)|repeats|repetitions|n?_?runs|(time|cpu|mem)_?lim(it)?|tm_?lim|timeout|budget|max_?time|wall_?time)$|^(time|seconds|minutes|hours|duration)$`),
-		lazily(`(?i)\b(number|maximum|max) (number )?(of )?(training )?(iterations|iters|epochs|steps|generations|evaluations)\b|time ?limit`), "how long it runs; more is rarely worse and costs time"},
-	{lazily(`(?i)(^|_)(n?(cpus?|gpus?|cores|threads?|procs?|processes|machines|nodes|workers|jobs)(_(per_\w+|count))?|devices?|cuda|port|host|local_rank|node_rank|world_size|j|np|parallel|parallelism|concurrency|memory|mem|ram)$`),
-		lazily(`(?i)\b(threads|processes|processors|goroutines|cores|cache memory|cache size)\b`), "of the machine"},
-	{lazily(`(?i)(^|_)(verb|verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|(eval|val|test|report|display|summary)_(every|interval|steps|freq)|keep_last|\w+_(interval|every)|every|version|id|colou?r)$|^(run|experiment)$`),
-		lazily(`(?i)\bverbos|\bquiet\b|\bprint|\bprogress\b|\blogging\b`), "changes no result"},
-	{lazily(`(?i)(^|_)(delete|remove|rm|clean|cleanup|purge|erase|wipe|overwrite|expire)(_|$)`), lazily(`(?i)^\S*\s+(delete|remove|erase|overwrite)s?\b`), "may delete something"},
+	{pattern.Lazy(`(?i)(^|_)(cv|k?folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|limit|subset|max_len(gth)?|vocab(ulary)?_size|year|start|end|date|(val|valid|validation|test|train|holdout)_(fraction|frac|size|split|ratio))$`),
+		pattern.Lazy(`(?i)\bfolds?\b|cross.?valid`), "part of the task"},
+	{pattern.Lazy(`(?i)(^|_)([a-z]*seeds?|random_state|rng)$`), pattern.Lazy(`(?i)\bseed\b.*\brandom|\brandom.*\bseed\b|\brng\b`), "chance"},
+	{pattern.Lazy(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(updates|generations|seconds|minutes|hours|duration)|(max|n)?_?(steps|timesteps|iters?|iterations|evals|evaluations)|repeats|repetitions|n?_?runs|(time|cpu|mem)_?lim(it)?|tm_?lim|timeout|budget|max_?time|wall_?time)$|^(time|seconds|minutes|hours|duration)$`),
+		pattern.Lazy(`(?i)\b(number|maximum|max) (number )?(of )?(training )?(iterations|iters|epochs|steps|generations|evaluations)\b|time ?limit`), "how long it runs; more is rarely worse and costs time"},
+	{pattern.Lazy(`(?i)(^|_)(n?(cpus?|gpus?|cores|threads?|procs?|processes|machines|nodes|workers|jobs)(_(per_\w+|count))?|devices?|cuda|port|host|local_rank|node_rank|world_size|j|np|parallel|parallelism|concurrency|memory|mem|ram)$`),
+		pattern.Lazy(`(?i)\b(threads|processes|processors|goroutines|cores|cache memory|cache size)\b`), "of the machine"},
+	{pattern.Lazy(`(?i)(^|_)(verb|verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|(eval|val|test|report|display|summary)_(every|interval|steps|freq)|keep_last|\w+_(interval|every)|every|version|id|colou?r)$|^(run|experiment)$`),
+		pattern.Lazy(`(?i)\bverbos|\bquiet\b|\bprint|\bprogress\b|\blogging\b`), "changes no result"},
+	{pattern.Lazy(`(?i)(^|_)(delete|remove|rm|clean|cleanup|purge|erase|wipe|overwrite|expire)(_|$)`), pattern.Lazy(`(?i)^\S*\s+(delete|remove|erase|overwrite)s?\b`), "may delete something"},
 }
 
 var (
 	// wordNames are those of options whose words are no choice.
-	wordNames = lazily(`(?i)(^|_)(data|dataset|task|mode|format|backend|output|input|device|metric|stage|split|action|command)$`)
+	wordNames = pattern.Lazy(`(?i)(^|_)(data|dataset|task|mode|format|backend|output|input|device|metric|stage|split|action|command)$`)
 	// codeNames are those of options whose small numbers are codes, and dataPaths lead to what is no setting of a method.
-	codeNames = lazily(`(?i)(^|_)(s|t|m|mode|type|solver|method|algo|algorithm|kernel|strategy)$`)
-	dataPaths = lazily(`(?i)^(data|dataset|paths?|log|logger|logging|output|wandb)\.`)
-	fileRE    = lazily(`/|\.[A-Za-z]\w{0,5}$`)
-	valueRE   = lazily(`^[A-Za-z_]{2,}`)
-	camelRE   = lazily(`([a-z])([A-Z])`)
+	codeNames = pattern.Lazy(`(?i)(^|_)(s|t|m|mode|type|solver|method|algo|algorithm|kernel|strategy)$`)
+	dataPaths = pattern.Lazy(`(?i)^(data|dataset|paths?|log|logger|logging|output|wandb)\.`)
+	fileRE    = pattern.Lazy(`/|\.[A-Za-z]\w{0,5}$`)
+	valueRE   = pattern.Lazy(`^[A-Za-z_]{2,}`)
+	camelRE   = pattern.Lazy(`([a-z])([A-Z])`)
 )
 
 // spelt is a name in small words; what --help calls the value of an option of one letter, such as
@@ -71,15 +73,15 @@ func leftAlone(flag, value string, h *helped) string {
 // The names of numbers tell what their values do not: real although written as whole
 // numbers, varied by factors, sizes, which grow by factors too, or shares.
 var (
-	realNames  = lazily(`(?i)(^|_)(c|g|cost|gamma|lambda\w*|reg\w*|l1|l2|alpha|eta0?|lr|learning_rate|weight_decay|wd|decay|tol|eps|epsilon|temperature|sigma|scale)$`)
-	zeroNames  = lazily(`(?i)(^|_)(lambda\w*|reg\w*|l1|l2|alpha|weight_decay|wd|decay|smoothing|noise|jitter|penalty|\w*coef|\w*coeff)$`)
-	shareNames = lazily(`(?i)(drop|momentum|beta_?[12]|ratio|prob|rho|^nu$|rate_drop|accept|crossover|mutation|freq$)`)
-	partNames  = lazily(`(?i)(subsample|colsample|fraction|frac(_|$)|keep|max_features|sample_rate)`) // of something, and not nothing
-	rateRE     = lazily(`(?i)rate$`)
-	factorRE   = lazily(`(?i)(^|_)(gamma|alpha|lambda|decay|damping|discount)$`) // 0.7 is one, 0.1 a weight
-	unitNames  = lazily(`(?i)(^|_)(lr|eta0?|(\w*_)?rate|decay)$`)
-	sizeNames  = lazily(`(?i)(batch|hidden|width|units|dim|size|channels|estimators|trees|leaves|rank|filters|embed)`)
-	wholeNames = lazily(`(?i)(batch|layers|depth|size|estimators|trees|leaves|units|hidden|width|rounds|channels|filters)`)
+	realNames  = pattern.Lazy(`(?i)(^|_)(c|g|cost|gamma|lambda\w*|reg\w*|l1|l2|alpha|eta0?|lr|learning_rate|weight_decay|wd|decay|tol|eps|epsilon|temperature|sigma|scale)$`)
+	zeroNames  = pattern.Lazy(`(?i)(^|_)(lambda\w*|reg\w*|l1|l2|alpha|weight_decay|wd|decay|smoothing|noise|jitter|penalty|\w*coef|\w*coeff)$`)
+	shareNames = pattern.Lazy(`(?i)(drop|momentum|beta_?[12]|ratio|prob|rho|^nu$|rate_drop|accept|crossover|mutation|freq$)`)
+	partNames  = pattern.Lazy(`(?i)(subsample|colsample|fraction|frac(_|$)|keep|max_features|sample_rate)`) // of something, and not nothing
+	rateRE     = pattern.Lazy(`(?i)rate$`)
+	factorRE   = pattern.Lazy(`(?i)(^|_)(gamma|alpha|lambda|decay|damping|discount)$`) // 0.7 is one, 0.1 a weight
+	unitNames  = pattern.Lazy(`(?i)(^|_)(lr|eta0?|(\w*_)?rate|decay)$`)
+	sizeNames  = pattern.Lazy(`(?i)(batch|hidden|width|units|dim|size|channels|estimators|trees|leaves|rank|filters|embed)`)
+	wholeNames = pattern.Lazy(`(?i)(batch|layers|depth|size|estimators|trees|leaves|units|hidden|width|rounds|channels|filters)`)
 )
 
 // guessRange sets the kind, range and scale of p around the value x that is used today, and reports

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -63,7 +64,7 @@ func (g *guesser) placeholders(text string, parts []command.Part) string {
 }
 
 // assignedRE is an option in the style of Hydra: model.dropout=0.3.
-var assignedRE = lazily(`^[+~]{0,2}[A-Za-z_][\w.@/-]*$`)
+var assignedRE = pattern.Lazy(`^[+~]{0,2}[A-Za-z_][\w.@/-]*$`)
 
 // arguments returns the command with placeholders for what was guessed.
 func (g *guesser) arguments(argv []string) []string {
@@ -93,11 +94,11 @@ func (g *guesser) arguments(argv []string) []string {
 }
 
 var (
-	compilerRE = lazily(`^([\w-]+-)?(cc|c\+\+|gcc|g\+\+|clang|clang\+\+|gfortran)(-[\d.]+)?$`)
-	toggleRE   = lazily(`^-f(no-)?([a-z][\w-]*)$`)   // of a compiler
-	numberRE   = lazily(`^(-[A-Za-z]?)(\d+\.?\d*)$`) // -O2, and -6 of xz
-	levelsRE   = lazily(`(?m)^\s*-(#|\d)`)           // in what --help prints
-	settingRE  = lazily(`^([\w.-]+)=([^=,]+)$`)      // --param=a=1
+	compilerRE = pattern.Lazy(`^([\w-]+-)?(cc|c\+\+|gcc|g\+\+|clang|clang\+\+|gfortran)(-[\d.]+)?$`)
+	toggleRE   = pattern.Lazy(`^-f(no-)?([a-z][\w-]*)$`)   // of a compiler
+	numberRE   = pattern.Lazy(`^(-[A-Za-z]?)(\d+\.?\d*)$`) // -O2, and -6 of xz
+	levelsRE   = pattern.Lazy(`(?m)^\s*-(#|\d)`)           // in what --help prints
+	settingRE  = pattern.Lazy(`^([\w.-]+)=([^=,]+)$`)      // --param=a=1
 )
 
 // words makes placeholders of what was guessed among the words of one command, in their places.
@@ -247,7 +248,7 @@ func (g *guesser) fromHelp() (more []string) {
 }
 
 // fixedVariables are environment variables that change no result.
-var fixedVariables = lazily(`^(PYTHON|OMP_|MKL_|KMP_|OPENBLAS|NUMEXPR|CUDA|NCCL|TF_|TORCH|XLA|JAX|HF_|TOKENIZERS|WANDB|SLURM|LC_|LD_|LANG|MALLOC|GO|RAYON|JAVA)`)
+var fixedVariables = pattern.Lazy(`^(PYTHON|OMP_|MKL_|KMP_|OPENBLAS|NUMEXPR|CUDA|NCCL|TF_|TORCH|XLA|JAX|HF_|TOKENIZERS|WANDB|SLURM|LC_|LD_|LANG|MALLOC|GO|RAYON|JAVA)`)
 
 // variables makes parameters of the numbers that environment variables are set to.
 func (g *guesser) variables(words []string) {
@@ -273,7 +274,7 @@ func (g *guesser) positional(argv []string) {
 	}
 }
 
-var notInNames = lazily(`\W+`)
+var notInNames = pattern.Lazy(`\W+`)
 
 func nameOf(flag string) string { return strings.Trim(notInNames().ReplaceAllString(flag, "_"), "_") }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // wrappers run the command that follows them; the options named take a value.
@@ -18,7 +19,7 @@ var wrappers = map[string]string{"env": "uCS", "exec": "a", "timeout": "ks", "ni
 	"mpirun": "ncNH", "mpiexec": "ncNH", "srun": "nNcptJAGwx"}
 
 // ofWrapperRE are what a wrapper has before its command: variables, and numbers such as 60s.
-var ofWrapperRE = lazily(`^(-.*|[A-Za-z_]\w*=.*|[\d.]+[smhd]?|0x[\da-fA-F]+)$`)
+var ofWrapperRE = pattern.Lazy(`^(-.*|[A-Za-z_]\w*=.*|[\d.]+[smhd]?|0x[\da-fA-F]+)$`)
 
 // programOf is the place of the program in a command line, behind its environment and wrappers.
 func programOf(argv []string) (i int) {
@@ -36,7 +37,7 @@ func programOf(argv []string) (i int) {
 	return min(i, len(argv))
 }
 
-var shellRE = lazily(`^(ba|da|z|k|mk)?sh$`)
+var shellRE = pattern.Lazy(`^(ba|da|z|k|mk)?sh$`)
 
 // scriptOf is the place of the text that a shell runs by its option -c; 0 if there is none.
 func scriptOf(argv []string) int {
@@ -57,10 +58,10 @@ func scriptOf(argv []string) int {
 }
 
 // simpleRE are words in which nothing is quoted, expanded or replaced.
-var simpleRE = lazily(`^[\w.,:=@%+/~-]+$`)
+var simpleRE = pattern.Lazy(`^[\w.,:=@%+/~-]+$`)
 
 // asideRE are programs that prepare, or that filter what another prints: their options are their own.
-var asideRE = lazily(`^(\.|\[|awk|cat|cd|cp|cut|echo|egrep|export|fgrep|grep|head|ln|ls|mkdir|mv|printf|rm|sed|set|sleep|source|tail|tee|test|touch|tr|ulimit|uniq|wc|xargs)$`)
+var asideRE = pattern.Lazy(`^(\.|\[|awk|cat|cd|cp|cut|echo|egrep|export|fgrep|grep|head|ln|ls|mkdir|mv|printf|rm|sed|set|sleep|source|tail|tee|test|touch|tr|ulimit|uniq|wc|xargs)$`)
 
 // call is a simple command in a line of shell: the places of its words, variables before it among them.
 type call [][2]int
@@ -136,7 +137,7 @@ func (g *guesser) shell(line string) string {
 }
 
 // dearRE are programs that ask for a password or a cluster's time before they run another.
-var dearRE = lazily(`(^|/)(sudo|srun)$`)
+var dearRE = pattern.Lazy(`(^|/)(sudo|srun)$`)
 
 // HelpCommand is what prints a program's help: the words before its first option or file, and --help.
 // It is empty where no program can be told.
@@ -148,7 +149,7 @@ func HelpCommand(argv []string) []string {
 	return append(slices.Clone(words), "--help")
 }
 
-var subcommandRE = lazily(`^[a-z][a-z_-]*$`)
+var subcommandRE = pattern.Lazy(`^[a-z][a-z_-]*$`)
 
 func helpWords(argv []string) []string {
 	if len(argv) == 1 && strings.ContainsAny(argv[0], " \t\n") {

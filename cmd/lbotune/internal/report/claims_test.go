@@ -105,7 +105,7 @@ func TestNoModelAlongAResource(t *testing.T) {
 		t.Errorf("the model is drawn over %s", got)
 	}
 	for _, p := range s.slices() {
-		along := titleRE.FindStringSubmatch(p)[1]
+		along := titleRE().FindStringSubmatch(p)[1]
 		if n := strings.Count(p, `class="mean"`); n != map[bool]int{true: 0, false: 1}[along == "Values along epochs"] || strings.Count(p, "<circle") != 24 {
 			t.Errorf("%s: %d lines of a model, %d trials", along, n, strings.Count(p, "<circle"))
 		}

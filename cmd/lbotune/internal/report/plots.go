@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"html"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/lists"
+	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/optimizer"
 )
 
@@ -305,14 +305,14 @@ func (s *Study) origins() string {
 }
 
 // variable is a colour that the page sets, with that of a picture by itself.
-var variable = regexp.MustCompile(`var\(--\w+,(#\w+)\)`)
+var variable = pattern.Lazy(`var\(--\w+,(#\w+)\)`)
 
 // legend says what stands for what in a picture by itself.
 var legend = [][2]string{{"d best", "best"}, {"d", "trial"}, {"d spread", "initial or exploring"}, {"d pruned", "stopped early"}, {"d infeasible", "over a limit"},
 	{"d failed", "failed"}, {"bestline", "best so far"}, {"mean", "model"}, {"band", "its interval of 95 %"}, {"ruled", "ruled out"}, {"share", "alone"},
 	{"share pale", "with interactions"}, {"whisker", "interval of 90 %"}, {"thread top", "best tenth of these"}, {"bar waiting", "waiting"}, {"bar retried", "run again"}}
 
-var titleRE = regexp.MustCompile(`<title>([^<]*)</title>`)
+var titleRE = pattern.Lazy(`<title>([^<]*)</title>`)
 
 // SVG returns a plot as one document, its pictures below each other, each with its title, and a
 // legend. Its style has no variables, which some programs do not know.
@@ -334,7 +334,7 @@ func framed(of string, pictures []string) string {
 	x, y := 14.0, (h+head)*float64(len(pictures))+12
 	for i, p := range pictures {
 		fmt.Fprintf(&b, `<svg y="%g" width="%g" height="%g"%s`, (h+head)*float64(i)+head, w, h, strings.TrimPrefix(p, "<svg"))
-		title := html.UnescapeString(titleRE.FindStringSubmatch(p)[1])
+		title := html.UnescapeString(titleRE().FindStringSubmatch(p)[1])
 		b.text("title", 14, (h+head)*float64(i)+18, clean(of+title, int(w/7)))
 	}
 	has := func(class string) bool { return strings.Contains(strings.Join(pictures, ""), `class="`+class+`"`) }
@@ -362,7 +362,7 @@ func framed(of string, pictures []string) string {
 		x += 30 + 6.2*float64(len(text))
 	}
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="%g" height="%g"><style>%s</style><rect width="100%%" height="100%%" fill="#fff"/>`,
-		w, y+row, html.EscapeString(variable.ReplaceAllString(chartCSS, "$1"))) + b.String() + "\n"
+		w, y+row, html.EscapeString(variable().ReplaceAllString(chartCSS, "$1"))) + b.String() + "\n"
 }
 
 func (s *Study) draw(name string) ([]string, error) {

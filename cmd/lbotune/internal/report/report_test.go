@@ -560,10 +560,10 @@ func TestEachObjectiveIsDrawn(t *testing.T) {
 	s := studyOf(t, "two objectives")
 	var slices, maps []string
 	for _, p := range s.slices() {
-		slices = append(slices, titleRE.FindStringSubmatch(p)[1])
+		slices = append(slices, titleRE().FindStringSubmatch(p)[1])
 	}
 	for _, p := range s.maps2D() {
-		maps = append(maps, titleRE.FindStringSubmatch(p)[1])
+		maps = append(maps, titleRE().FindStringSubmatch(p)[1])
 	}
 	if got, want := fmt.Sprint(slices, maps), "[Values along x Values along y size along x size along y] [The model of loss over x and y The model of size over x and y]"; got != want {
 		t.Errorf("drawn are %s; want %s", got, want)
