@@ -1,9 +1,6 @@
 package draft_test
 
 import (
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -98,29 +95,5 @@ func TestDraftTakesNothingFromBytes(t *testing.T) {
 	var d draft.Program
 	if d.TakeMetric(draft.Output{Text: []byte("\x1f\x8b\x08\x00\x00\xfe{ 5\nloss 3\n")}) {
 		t.Errorf("found %+v", d.Rule)
-	}
-}
-
-// A wrong pattern would fail only in the command that needs it.
-func TestPatternsCompile(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	calls, patterns := 0, regexp.MustCompile("lazily\\(`([^`]*)`\\)")
-	for _, file := range files {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range patterns.FindAllSubmatch(source, -1) {
-			calls++
-			if _, err := regexp.Compile(string(m[1])); err != nil {
-				t.Errorf("%s: %v", file, err)
-			}
-		}
-	}
-	if calls == 0 {
-		t.Error("found no patterns")
 	}
 }
