@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/lbotune/lbotune/internal/door"
@@ -82,10 +83,10 @@ func codesByNumber() []exitCode {
 }
 
 // exitHelp is the table as help texts show it.
-func exitHelp() string {
+var exitHelp = sync.OnceValue(func() string {
 	line := func(row exitCode) string { return fmt.Sprintf("  %3d  %s\n", row.Code, row.Meaning) }
 	return "Exit codes:\n" + strings.Join(lists.Map(codesByNumber(), line), "")
-}
+})
 
 // marked is an error that says what the one in it does, and is another one too.
 type marked struct {
