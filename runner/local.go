@@ -177,8 +177,8 @@ func (l *Local) spawn(a *attempt) error {
 	}
 	defer unix.Close(lock)
 	if a.pid != 0 { // a second start: the first one could only say that it failed
-		_ = unix.Ftruncate(a.out.fd, 0)
 		_ = unix.Ftruncate(a.err.fd, 0)
+		_, _ = unix.Seek(a.err.fd, 0, unix.SEEK_SET) // else it seems to be emptied
 	}
 	sys, pidfd := sysProcAttr()
 	leave := l.enclose(a, sys)

@@ -172,7 +172,7 @@ exit 2
 		t.Fatal(err)
 	}
 	exit, err := (&runner.Local{Shell: shell}).Launch(context.Background(), job)
-	if err != nil || exit.Code != 3 {
+	if err != nil || exit.Code != 3 || exit.Emptied != nil {
 		t.Errorf("%+v, %v", exit, err)
 	}
 	if text, _ := os.ReadFile(filepath.Join(job.Dir, runner.StderrName)); len(text) > 0 {
