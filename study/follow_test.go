@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/journal"
@@ -144,4 +147,22 @@ func typeOf(t *testing.T, e study.Event) string {
 		t.Fatal(err)
 	}
 	return head.Type
+}
+
+// A path leads where the system finds it, also with ".." behind a link.
+func TestBehindLink(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err == nil {
+		err = errors.Join(os.MkdirAll(filepath.Join(dir, "data/deep"), 0o700), os.Symlink("data/deep", filepath.Join(dir, "link")))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := dir + "/link/../s.study"
+	_, loaded := study.Load(path)
+	for _, err := range []error{loaded, study.Follow(t.Context(), path, nil, nil)} {
+		if !errors.Is(err, study.ErrNoStudy) || !strings.Contains(err.Error(), filepath.Join(dir, "data/s.study")) {
+			t.Error(err)
+		}
+	}
 }

@@ -20,7 +20,7 @@ var ErrNoStudy = errors.New("there is no study")
 // Load reads the study in dir without taking it up. Each visit is called for every record,
 // with the state that was before it, and may end the reading by an error.
 func Load(dir string, visits ...func(before *State, r Record) error) (*State, error) {
-	return load(layout.Study(dir).Journal(), visits...)
+	return load(layout.Study(layout.Direct(dir)).Journal(), visits...)
 }
 
 func load(path string, visits ...func(before *State, r Record) error) (*State, error) {
@@ -165,7 +165,7 @@ var errEnded = errors.New("the study has ended")
 // one changes; look is called whenever all is read that has been written, and must not keep
 // the state. Either may be nil.
 func Follow(ctx context.Context, dir string, visit func(*State, Record) error, look func(*State) error) error {
-	s, path := &State{}, layout.Study(dir).Journal()
+	s, path := &State{}, layout.Study(layout.Direct(dir)).Journal()
 	words := make(map[string]string)
 	err := journal.Follow(path, func(line journal.Record) error {
 		if len(words) > batchLines { // most are those of few records

@@ -117,7 +117,7 @@ type repairedJSON struct {
 }
 
 func repair(g *global, dir, to string) error {
-	from := layout.Of(dir).Journal()
+	from, to := layout.Of(dir).Journal(), layout.Direct(to)
 	held, err := journal.InUse(from)
 	switch {
 	case err != nil:

@@ -70,7 +70,7 @@ type seen struct {
 func (l *lister) list() (found []report.Listed, err error) {
 	name := filepath.Base(layout.Study("").Journal())
 	now := map[string]seen{}
-	root := filepath.Clean(l.folder) + string(filepath.Separator) // so that a link to a folder is one, too
+	root := filepath.Clean(layout.Direct(l.folder)) + string(filepath.Separator) // so that a link to a folder is one, too
 	if _, err := os.Stat(root); err != nil {
 		return nil, fmt.Errorf("there is no folder %s", l.folder)
 	}

@@ -140,7 +140,7 @@ func asUsage(err error) error {
 }
 
 func begun(dir string) bool {
-	_, err := os.Stat(layout.Study(dir).Journal())
+	_, err := os.Stat(layout.Of(dir).Journal())
 	return err == nil
 }
 

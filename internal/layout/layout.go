@@ -2,7 +2,9 @@
 package layout
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,7 +40,10 @@ func Direct(path string) string {
 	}
 	real, err := filepath.EvalSymlinks(above)
 	same, _ := filepath.EvalSymlinks(filepath.Clean(above))
-	if err != nil || real == same {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && name != "": // it may be made
+		return filepath.Join(Direct(above), name)
+	case err != nil, real == same:
 		return path
 	}
 	return filepath.Join(real, name)

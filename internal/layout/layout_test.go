@@ -49,6 +49,8 @@ func TestBehindLinks(t *testing.T) {
 		{"proj", "./s.study", "proj/s.study"},
 		{"proj", "../s.study", "s.study"},
 		{"proj", "none/../s.study", "proj/s.study"},
+		{"proj", "link/../new/s.study", "data/new/s.study"},
+		{"proj", "./new/deep/s.study", "proj/new/deep/s.study"},
 		{"proj/link", "../s.study", "data/s.study"},
 		{"proj/link", "s.study", "proj/link/s.study"},
 	} {
