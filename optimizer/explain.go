@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -88,12 +90,10 @@ func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Expl
 	case len(l.past.y) < leastForModel:
 		return Explanation{}, ErrNoModel
 	}
-	snapped := make([][]float64, len(points))
 	for i, p := range points {
 		if err := checkPoint(l.past.space, p); err != nil {
 			return Explanation{}, fmt.Errorf("explaining point %d: %w", i+1, err)
 		}
-		snapped[i] = l.past.space.Snap(p)
 	}
 	a, err := l.looking(ctx, q)
 	if err != nil {
@@ -101,40 +101,43 @@ func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Expl
 	}
 	s := a.view.surrogate
 	e := Explanation{Best: s.value(s.best), Warp: s.fit.Warp, Lengths: s.fit.Hyper.Lengths(), Noise: s.slope(s.best) * s.noise, Lipschitz: a.note.Lipschitz}
-	e.Beliefs, err = a.beliefs(snapped)
+	e.Beliefs, err = a.beliefs(points)
 	if ended := ctx.Err(); ended != nil {
 		return Explanation{}, ended
 	}
 	return e, err
 }
 
-// beliefs are those of snapped points.
-func (a *ask) beliefs(points [][]float64) ([]Belief, error) {
+// beliefs are those of points, snapped some at a time, which takes less room.
+func (a *ask) beliefs(points []spaces.Point) ([]Belief, error) {
 	f, err := a.globalScore()
 	if err != nil {
 		return nil, err
 	}
-	worth := evaluate(a.ctx, f, points)
-	mean, variance := a.posterior(points)
-	out := make([]Belief, len(points))
+	out := make([]Belief, 0, len(points))
 	s := a.view.surrogate
-	for i, x := range points {
-		mu, sigma := mean[i], math.Sqrt(variance[i])
-		b := Belief{Mean: s.value(mu), SD: (s.value(mu+sigma) - s.value(mu-sigma)) / 2,
-			Low: s.value(mu - bandBelow*sigma), High: s.value(mu + bandAbove*sigma), Lower: math.Inf(-1), Upper: math.Inf(1),
-			Success: a.view.success.probability(x), Feasible: a.view.limits.probability(x), Acquisition: worth[i]}
-		if s.bounds != nil {
-			lo, up := s.bounds.own(x, nil, nil)
-			best := s.best
-			if s.bounds.through != nil {
-				best = s.warp.Inverse(best)
-				b.Lower, b.Upper = lo*s.unit, up*s.unit // a warp ends somewhere, they don't
-			} else {
-				b.Lower, b.Upper = s.value(lo), s.value(up)
+	for some := range slices.Chunk(points, 1024) {
+		snapped := lists.Map(some, func(p spaces.Point) []float64 { return a.past.space.Snap(p) })
+		worth := evaluate(a.ctx, f, snapped)
+		mean, variance := a.posterior(snapped)
+		for i, x := range snapped {
+			mu, sigma := mean[i], math.Sqrt(variance[i])
+			b := Belief{Mean: s.value(mu), SD: (s.value(mu+sigma) - s.value(mu-sigma)) / 2,
+				Low: s.value(mu - bandBelow*sigma), High: s.value(mu + bandAbove*sigma), Lower: math.Inf(-1), Upper: math.Inf(1),
+				Success: a.view.success.probability(x), Feasible: a.view.limits.probability(x), Acquisition: worth[i]}
+			if s.bounds != nil {
+				lo, up := s.bounds.own(x, nil, nil)
+				best := s.best
+				if s.bounds.through != nil {
+					best = s.warp.Inverse(best)
+					b.Lower, b.Upper = lo*s.unit, up*s.unit // a warp ends somewhere, they don't
+				} else {
+					b.Lower, b.Upper = s.value(lo), s.value(up)
+				}
+				b.ExcludedBelow = s.bounds.cones.ExcludedBelow(x, best)
 			}
-			b.ExcludedBelow = s.bounds.cones.ExcludedBelow(x, best)
+			out = append(out, b)
 		}
-		out[i] = b
 	}
 	return out, nil
 }

@@ -184,9 +184,9 @@ func TestMisuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	was := s.State().Trials[0].Values.String()
-	trial.Values[0].Value = spaces.Float(99)
-	if now := s.State().Trials[0].Values.String(); now != was {
+	was := s.State().Trials[0].Values().String()
+	trial.Values()[0].Value = spaces.Float(99)
+	if now := s.State().Trials[0].Values().String(); now != was {
 		t.Errorf("who is handed a trial has changed it to %s", now)
 	}
 	if err := errors.Join(s.Close(), s.Close()); err != nil {

@@ -35,7 +35,7 @@ func TestAskAndTell(t *testing.T) {
 		}
 		for n := 1; n <= 3; n++ {
 			trial, err := s.Ask(t.Context())
-			if err != nil || trial.Number != n || !trial.Hand || (n == 1) != trial.Values.Equal(wanted) {
+			if err != nil || trial.Number != n || !trial.Hand || (n == 1) != trial.Values().Equal(wanted) {
 				t.Fatalf("trial %+v: %v", trial, err)
 			}
 		}
@@ -524,7 +524,7 @@ func TestTryTakesUpWhatWasLeft(t *testing.T) {
 		}
 		var tried []string
 		err := s.Try(t.Context(), func(trial study.Trial) (study.Metrics, error) {
-			tried = append(tried, fmt.Sprint(trial.Number, trial.Values.Equal(s.State().Trials[trial.Number-1].Values)))
+			tried = append(tried, fmt.Sprint(trial.Number, trial.Values().Equal(s.State().Trials[trial.Number-1].Values())))
 			return study.Metrics{"loss": 1}, nil
 		})
 		if want := []string{"1 true", "3 true", "4 true"}; errors.Join(err, s.Close()) != nil || !slices.Equal(tried, want) || s.State().Closed == nil {

@@ -155,7 +155,7 @@ func (l *loop) trialEnded(t *study.Trial, r *attempt, o outcome) {
 	switch {
 	case o.failure == nil:
 		l.wait.trial = mean(l.wait.trial, o.seconds)
-		graded(l.study.state, t.Values, &f)
+		graded(l.study.state, t.Values(), &f)
 		run := l.study.state.Config.Run
 		runs := append(t.Repeats[:len(t.Repeats):len(t.Repeats)], o.metrics)
 		f.Metrics = study.Combine(runs, run.Combine)

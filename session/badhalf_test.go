@@ -34,7 +34,7 @@ func TestBadHalf(t *testing.T) {
 			for seed := range uint64(seeds) {
 				st := badHalf(t, seed, c.bad)
 				for i, trial := range st.Trials {
-					switch x, _ := trial.Values.Get("x"); {
+					switch x, _ := trial.Values().Get("x"); {
 					case x.Any().(float64) <= 0:
 					case i < badHalfTrials/2:
 						early++
@@ -71,7 +71,7 @@ func TestBadHalfHoweverItFails(t *testing.T) {
 	for i, bad := range ways {
 		got := ""
 		for _, trial := range badHalf(t, 1, bad).Trials {
-			got += fmt.Sprintln(trial.Values, trial.Status, trial.Value)
+			got += fmt.Sprintln(trial.Values(), trial.Status, trial.Value)
 		}
 		if i == 0 {
 			want = got

@@ -162,7 +162,7 @@ func TestConfirmedOutside(t *testing.T) {
 			t.Fatal(err)
 		}
 		best := st.Best()
-		x, _ := best.Values.Get("x")
+		x, _ := best.Values().Get("x")
 		if at := x.Any().(float64); at > 0 {
 			c.Params[0].Max = at / 2
 		} else {
@@ -170,7 +170,7 @@ func TestConfirmedOutside(t *testing.T) {
 		}
 		err = session.Edit(&c, session.Options{Dir: dir}, func(s *session.Study) error {
 			if b := s.State().Best(); b != nil && b.Number == best.Number {
-				t.Errorf("the best is still trial %d, %v", b.Number, b.Values)
+				t.Errorf("the best is still trial %d, %v", b.Number, b.Values())
 			}
 			return nil
 		})

@@ -29,7 +29,7 @@ func runReal(t *testing.T, dir string, c *study.Config) []spaces.Values {
 	}
 	var out []spaces.Values
 	for _, trial := range s.State().Trials {
-		out = append(out, trial.Values)
+		out = append(out, trial.Values())
 	}
 	return out
 }

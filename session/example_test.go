@@ -88,7 +88,7 @@ func ExampleStudy_Try() {
 	}
 	defer s.Close()
 	err = s.Try(context.Background(), func(trial study.Trial) (study.Metrics, error) {
-		lr := trial.Values.Float("lr")
+		lr := trial.Values().Float("lr")
 		if lr > 0.5 {
 			return nil, errors.New("diverged")
 		}
@@ -135,7 +135,7 @@ func ExampleOpen() {
 	if err := s.Run(context.Background(), nil); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(s.State().Best().Values, s.State().Best().Value)
+	fmt.Println(s.State().Best().Values(), s.State().Best().Value)
 	// Output: n=0 0
 }
 

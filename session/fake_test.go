@@ -306,7 +306,7 @@ func events(t *testing.T, dir string) []study.Event {
 func story(st *study.State) string {
 	var b strings.Builder
 	for _, t := range st.Trials {
-		values, err := json.Marshal(t.Values)
+		values, err := json.Marshal(t.Values())
 		if err != nil {
 			panic(err)
 		}

@@ -111,7 +111,7 @@ func TestTryEndsForItsRegret(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.Try(t.Context(), func(trial study.Trial) (study.Metrics, error) {
-		v, _ := trial.Values.Get(c.Params[0].Name)
+		v, _ := trial.Values().Get(c.Params[0].Name)
 		x, _ := v.Number()
 		return study.Metrics{c.Objective().Name: (x - 0.3) * (x - 0.3)}, nil
 	})

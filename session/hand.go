@@ -100,7 +100,7 @@ func (s *Study) handOut(ctx context.Context, trying bool) (t study.Trial, later 
 		s.trying[slot] = n
 	}
 	t = *s.state.Trials[n-1] // the caller may change it
-	t.Values, t.Point, t.Pending, t.Attempts = slices.Clone(t.Values), slices.Clone(t.Point), slices.Clone(t.Pending), slices.Clone(t.Attempts)
+	t.Point, t.Pending, t.Attempts = slices.Clone(t.Point), slices.Clone(t.Pending), slices.Clone(t.Attempts)
 	return t, nil, nil
 }
 
@@ -358,7 +358,7 @@ func (s *Study) judge(f *study.Finished, t *study.Trial, told study.Metrics) err
 			return fmt.Errorf("%s is an objective or has a limit, and must be told, too", m.Name)
 		}
 	}
-	graded(s.state, t.Values, f)
+	graded(s.state, t.Values(), f)
 	return nil
 }
 

@@ -122,7 +122,7 @@ func TestExcludedIsNeverTold(t *testing.T) {
 		if want := []int{1, 3, 5}; !slices.Equal(told, want) {
 			t.Errorf("the optimizer was told of %v; want %v", told, want)
 		}
-		if got, want := st.Trials[4].Values, proposalAfter(t, st, 5, 1, 3); !got.Equal(want) {
+		if got, want := st.Trials[4].Values(), proposalAfter(t, st, 5, 1, 3); !got.Equal(want) {
 			t.Errorf("trial 5 is %v; want %v", got, want)
 		}
 		rep, err := session.Replay(t.Context(), dir, newFakeOptimizer)
@@ -175,7 +175,7 @@ func TestExcludedAndIncluded(t *testing.T) {
 		if st, err = finish(t, dir, &cfg, f); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := st.Trials[5].Values, proposalAfter(t, st, 6, 1, 2, 3, 4, 5); !got.Equal(want) {
+		if got, want := st.Trials[5].Values(), proposalAfter(t, st, 6, 1, 2, 3, 4, 5); !got.Equal(want) {
 			t.Errorf("trial 6 is %v; want %v", got, want)
 		}
 		rep, err := session.Replay(t.Context(), dir, newFakeOptimizer)
@@ -239,7 +239,7 @@ func TestEditBeginsAndWidens(t *testing.T) {
 		var given []string
 		for _, tr := range st.Trials {
 			if tr.Origin == optimizer.OriginGiven {
-				given = append(given, fmt.Sprint(tr.Number, " ", tr.Values))
+				given = append(given, fmt.Sprint(tr.Number, " ", tr.Values()))
 			}
 		}
 		if want := []string{"1 x=0.5 n=1", "3 x=3 n=1"}; !slices.Equal(given, want) {
@@ -265,7 +265,7 @@ func TestQueueOutsideIsDropped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := st.Trials[0].Values.String(); got != "x=0.25 n=1" || st.Trials[1].Origin == optimizer.OriginGiven {
+		if got := st.Trials[0].Values().String(); got != "x=0.25 n=1" || st.Trials[1].Origin == optimizer.OriginGiven {
 			t.Errorf("the first trial is %s", got)
 		}
 	})

@@ -249,7 +249,7 @@ func hookEnv(st *study.State, l layout.Study, u study.Update) []string {
 	for _, m := range t.Metrics {
 		add("METRIC_"+strings.ToUpper(noNameRE().ReplaceAllString(m.Name, "_")), number(m.Value))
 	}
-	for _, v := range t.Values {
+	for _, v := range t.Values() {
 		add("PARAM_"+strings.ToUpper(v.Name), v.Value.Text())
 	}
 	return env

@@ -24,7 +24,9 @@ func TestPaste(t *testing.T) {
 	}
 	values := spaces.Values{{Name: "lr", Value: spaces.Float(0.0123456)}, {Name: "n", Value: spaces.Int(5)}, {Name: "opt", Value: spaces.String("adam w")}}
 	paste := func(c *study.Config, here string, slot int) (string, error) {
-		return c.Command.Paste(here)(study.TrialBindings("/s", c, &study.Trial{Number: 1, Values: values}, 1, slot))
+		b := study.TrialBindings("/s", c, &study.Trial{Number: 1}, 1, slot)
+		b.Values = values
+		return c.Command.Paste(here)(b)
 	}
 	c := study.Config{Command: command.Command{Shell: "./x --lr={lr}"}, Params: params, Dir: "/home/me"}
 	if got, err := paste(&c, c.Dir, 0); err != nil || got != "./x --lr=0.0123456" {

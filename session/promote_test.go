@@ -40,7 +40,7 @@ func climb(job runner.Job) ending {
 }
 
 func epochsOf(t *study.Trial) int64 {
-	v, _ := t.Values.Get("epochs")
+	v, _ := t.Values().Get("epochs")
 	return v.Any().(int64)
 }
 
@@ -243,7 +243,7 @@ func TestEnqueuedRungs(t *testing.T) {
 		}
 		for i, want := range []int64{27, 27, 1} { // the middle of the range is 14
 			if trial := s.State().Trials[i]; epochsOf(trial) != want || trial.Origin != optimizer.OriginGiven {
-				t.Errorf("trial %d: %s, %s", i+1, trial.Values, trial.Origin)
+				t.Errorf("trial %d: %s, %s", i+1, trial.Values(), trial.Origin)
 			}
 		}
 		if b := s.State().Best(); b.Number != 1 {
@@ -269,7 +269,7 @@ func TestFewConfigurationsClimb(t *testing.T) {
 		}
 		begun := map[string]bool{}
 		for _, trial := range s.State().Trials {
-			if x, _ := trial.Values.Get("x"); trial.Continues == 0 {
+			if x, _ := trial.Values().Get("x"); trial.Continues == 0 {
 				if begun[x.Text()] {
 					t.Errorf("trial %d begins with x=%s again", trial.Number, x)
 				}
@@ -368,7 +368,7 @@ func TestSmallSpacesReachTheTop(t *testing.T) {
 				}}
 				st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: f})
 				b := st.Best()
-				if b == nil || epochsOf(b) != 27 || b.Values[0].Value.Text() != c.best || st.Count(optimizer.Succeeded) != 1 || st.Closed.Why != study.EndExhausted {
+				if b == nil || epochsOf(b) != 27 || b.Values()[0].Value.Text() != c.best || st.Count(optimizer.Succeeded) != 1 || st.Closed.Why != study.EndExhausted {
 					t.Errorf("%d trials, ended by %+v, the best is %+v", len(st.Trials), st.Closed, b)
 				}
 				rep, err := session.Replay(t.Context(), dir, nil)
@@ -390,7 +390,7 @@ func TestSmallSpacesReachTheTopByHand(t *testing.T) {
 		}
 		defer s.Close()
 		if err := s.Try(t.Context(), func(trial study.Trial) (study.Metrics, error) {
-			x, _ := trial.Values.Get("x")
+			x, _ := trial.Values().Get("x")
 			return study.Metrics{"loss": float64(x.Any().(int64)) + 1/float64(epochsOf(&trial))}, nil
 		}); err != nil {
 			t.Fatal(err)

@@ -108,7 +108,7 @@ func stopped(st *study.State, t *study.Trial, cut *study.Cut, partial study.Metr
 	switch {
 	case o.failure == nil:
 		f.Metrics = o.metrics
-		graded(st, t.Values, &f)
+		graded(st, t.Values(), &f)
 	case o.failure.Kind == study.FailPruned:
 		f.Status, f.Metrics = optimizer.Pruned, o.metrics
 	}

@@ -42,7 +42,7 @@ func asking(t *testing.T, dir string, n int, requests ...study.Request) *fakeLau
 // times counts the trials with values that a wish asked for, and those that wait.
 func times(st *study.State, x float64) (n int) {
 	for _, tr := range st.Trials {
-		if v, _ := tr.Values.Get("x"); v == spaces.Float(x) && tr.Origin == optimizer.OriginGiven {
+		if v, _ := tr.Values().Get("x"); v == spaces.Float(x) && tr.Origin == optimizer.OriginGiven {
 			n++
 		}
 	}
@@ -189,7 +189,7 @@ func TestExcludedWhileItRuns(t *testing.T) {
 				if !slices.Equal(told, want) {
 					t.Errorf("%s: the optimizer was told of %v; want %v", name, told, want)
 				}
-				if got, want := st.Trials[5].Values, proposalAfter(t, st, 6, want...); !got.Equal(want) {
+				if got, want := st.Trials[5].Values(), proposalAfter(t, st, 6, want...); !got.Equal(want) {
 					t.Errorf("%s: trial 6 is %v; want %v", name, got, want)
 				}
 				rep, err := session.Replay(t.Context(), dir, newFakeOptimizer)
@@ -245,7 +245,7 @@ func TestRequestSurvivesCrashes(t *testing.T) {
 		}
 		cfg.Budget.Trials = 4
 		st, err := finish(t, dir, &cfg, &fakeLauncher{program: parabola})
-		if err != nil || times(st, 0.125) != 1 || !st.Trials[2].Values.Equal(wish(0.125).Values) {
+		if err != nil || times(st, 0.125) != 1 || !st.Trials[2].Values().Equal(wish(0.125).Values) {
 			t.Errorf("the values ran %d times: %v", times(st, 0.125), err)
 		}
 	})
@@ -331,7 +331,7 @@ func TestExcludedWhileHandedOut(t *testing.T) {
 		}
 		noneWait(t, dir)
 		trial, err := s.Ask(t.Context())
-		if err != nil || !trial.Values.Equal(proposalAfter(t, s.State(), 3, 2)) {
+		if err != nil || !trial.Values().Equal(proposalAfter(t, s.State(), 3, 2)) {
 			t.Errorf("trial %+v: %v", trial, err)
 		}
 		if err := s.Close(); err != nil {

@@ -69,10 +69,10 @@ func TestEnqueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		first, second := s.State().Trials[0], s.State().Trials[1]
-		if first.Origin != optimizer.OriginGiven || !first.Values.Equal(mine) || s.State().Trials[2].Origin != optimizer.OriginModel {
+		if first.Origin != optimizer.OriginGiven || !first.Values().Equal(mine) || s.State().Trials[2].Origin != optimizer.OriginModel {
 			t.Errorf("the first trial is %+v", first)
 		}
-		if x, _ := second.Values.Get("x"); second.Origin != optimizer.OriginGiven || x != spaces.Float(0.25) || len(second.Values) != 2 {
+		if x, _ := second.Values().Get("x"); second.Origin != optimizer.OriginGiven || x != spaces.Float(0.25) || len(second.Values()) != 2 {
 			t.Errorf("the second trial is %+v", second)
 		}
 	})
@@ -95,10 +95,10 @@ func TestTodaysValuesComeFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		first, second := s.State().Trials[0], s.State().Trials[1]
-		if x, _ := first.Values.Get("x"); first.Origin != optimizer.OriginDefault || x != spaces.Float(0.75) || len(first.Values) != 2 {
+		if x, _ := first.Values().Get("x"); first.Origin != optimizer.OriginDefault || x != spaces.Float(0.75) || len(first.Values()) != 2 {
 			t.Errorf("the first trial is %+v", first)
 		}
-		if second.Origin != optimizer.OriginGiven || !second.Values.Equal(mine) {
+		if second.Origin != optimizer.OriginGiven || !second.Values().Equal(mine) {
 			t.Errorf("the second trial is %+v", second)
 		}
 	})

@@ -267,7 +267,7 @@ func (s *simulation) draw(st *study.State, trial int, rng *rand.Rand) study.Metr
 		level = c.level
 	}
 	if prog.lipschitz {
-		x, _ := t.Values.Get("x")
+		x, _ := t.Values().Get("x")
 		f, _ := x.Number()
 		level = math.Abs(f - s.plan.target())
 	}

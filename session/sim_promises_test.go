@@ -147,7 +147,7 @@ func (s *simulation) valuesArrive(st *study.State) {
 		if r.trial == 0 || r.trial > len(st.Trials) {
 			continue
 		}
-		for _, v := range st.Trials[r.trial-1].Values {
+		for _, v := range st.Trials[r.trial-1].Values() {
 			if got := r.given[v.Name]; got != v.Value.Text() && !slices.Contains(s.plan.settings, "words") {
 				s.fault("attempt %d.%d was given %s = %q; the trial has %v", r.trial, r.attempt, v.Name, got, v.Value)
 			}
@@ -162,11 +162,11 @@ func (s *simulation) valuesArrive(st *study.State) {
 		return
 	}
 	for _, t := range st.Trials {
-		if _, err := space.Encode(t.Values); err != nil && !t.Outside {
-			s.fault("trial %d has %v: %v", t.Number, t.Values, err)
+		if _, err := space.Encode(t.Values()); err != nil && !t.Outside {
+			s.fault("trial %d has %v: %v", t.Number, t.Values(), err)
 		}
 		if t.Origin == optimizer.OriginGiven && !slices.ContainsFunc(s.enqueued, func(v spaces.Values) bool { return has(t, v) }) {
-			s.fault("trial %d has the values %v, which nobody has enqueued", t.Number, t.Values)
+			s.fault("trial %d has the values %v, which nobody has enqueued", t.Number, t.Values())
 		}
 	}
 	for _, v := range s.enqueued {
@@ -190,7 +190,7 @@ func (s *simulation) valuesArrive(st *study.State) {
 // has reports whether a trial has the values.
 func has(t *study.Trial, v spaces.Values) bool {
 	return !slices.ContainsFunc(v, func(a spaces.Assignment) bool {
-		got, ok := t.Values.Get(a.Name)
+		got, ok := t.Values().Get(a.Name)
 		return !ok || got != a.Value
 	})
 }
@@ -232,7 +232,7 @@ func (s *simulation) staysSafe(st *study.State) {
 		return
 	}
 	for _, t := range st.Trials {
-		if p := pressureOf(t.Values); t.Origin != optimizer.OriginGiven && p > simPressure+1e-9 {
+		if p := pressureOf(t.Values()); t.Origin != optimizer.OriginGiven && p > simPressure+1e-9 {
 			s.fault("trial %d (%s) breaks the safety limit with %v", t.Number, t.Origin, p)
 		}
 	}

@@ -363,7 +363,7 @@ func (p *simPlan) told(t *study.Trial) study.Metrics {
 		out["memory"] = 5
 	}
 	if p.sheet.prog.pressure {
-		out["pressure"] = pressureOf(t.Values)
+		out["pressure"] = pressureOf(t.Values())
 	}
 	return out
 }

@@ -250,7 +250,7 @@ func (c *Config) readStudy(path string) (*sheet, error) {
 	}
 	for _, n := range st.Order {
 		t := st.Trials[n-1]
-		row := newRow(n, t.Values)
+		row := newRow(n, t.Values())
 		switch {
 		case t.Excluded:
 			row.left = "excluded"

@@ -16,7 +16,7 @@ func ExampleLoad() {
 	}
 	fmt.Println(len(state.Trials), "trials in", state.Sessions, "sessions")
 	best := state.Best()
-	fmt.Printf("the best is trial %d with %v: %v\n", best.Number, best.Values, best.Value)
+	fmt.Printf("the best is trial %d with %v: %v\n", best.Number, best.Values(), best.Value)
 	// Output:
 	// 5 trials in 2 sessions
 	// the best is trial 1 with x=0.25 n=3: 3.0000000000000004

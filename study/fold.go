@@ -215,9 +215,7 @@ func (s *State) configChanged(e ConfigChanged) error {
 		}
 		t.former = t.former || another && t.Excluded
 		if moved {
-			t.Values = withAdded(t.Values, space, before)
-			t.Point, err = search.Encode(t.Values)
-			t.Outside = err != nil
+			t.Outside = t.set(search, withAdded(t.Values(), space, before)) != nil
 		}
 		if s.noBar(t) {
 			s.watch(pruner.Call{Forget: t.Number})
@@ -244,12 +242,11 @@ func (s *State) proposed(e Proposed, at time.Time) error {
 	if e.Told < 0 || e.Told > len(s.Order) {
 		return fmt.Errorf("trial %d: %d trials told, but %d finished", e.Trial, e.Told, len(s.Order))
 	}
-	p, err := s.Search.Encode(e.Values)
-	if err != nil {
+	t := &Trial{Number: e.Trial, Origin: e.Origin,
+		Note: e.Note, Hand: e.Hand, Told: e.Told, Pending: e.Pending, with: e.With > 0, by: s.provenance, Proposed: at}
+	if err := t.set(s.Search, e.Values); err != nil {
 		return fmt.Errorf("trial %d: %w", e.Trial, err)
 	}
-	t := &Trial{Number: e.Trial, Origin: e.Origin, Values: e.Values, Point: p,
-		Note: e.Note, Hand: e.Hand, Told: e.Told, Pending: e.Pending, with: e.With > 0, by: s.provenance, Proposed: at}
 	if e.Continues > 0 {
 		f, err := s.Trial(e.Continues)
 		switch {

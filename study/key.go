@@ -69,14 +69,14 @@ func (s *State) Key(t *Trial) string {
 	if t == nil {
 		return digest(s.ID, s.Config.Setup, s.Config.Seed)
 	}
-	return digest(s.ID, t.Number, t.Values, t.seed(&s.Config), t.provenance(&s.Config))
+	return digest(s.ID, t.Number, t.Values(), t.seed(&s.Config), t.provenance(&s.Config))
 }
 
 // checkpointKey is what attempts that share checkpoints have in common: the trial with
 // which the configuration began, and the seed.
 func (t *Trial) checkpointKey(c *Config) string {
 	f := t.first()
-	return digest(f.Number, f.Values, t.seed(c), f.provenance(c))
+	return digest(f.Number, f.Values(), t.seed(c), f.provenance(c))
 }
 
 func (t *Trial) seed(c *Config) uint64 { return c.trialSeed(t.first().Number, t.runs(c)) }

@@ -337,7 +337,7 @@ func TestGapBesideEarlierResults(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.better, c.same), func(t *testing.T) {
 			value := best.Value + st.Config.Objective().Direction.Maximized(c.better)
-			st.Earlier = []study.Earlier{{Same: c.same, Trials: []study.EarlierResult{{Values: best.Values, Value: &value}, {Values: best.Values}}}}
+			st.Earlier = []study.Earlier{{Same: c.same, Trials: []study.EarlierResult{{Values: best.Values(), Value: &value}, {Values: best.Values()}}}}
 			got := ""
 			if end := st.GapEnding(note); end != nil {
 				got = end.Detail
@@ -386,7 +386,7 @@ func noBarForOthers(t *testing.T, method string) {
 	}
 	narrow := st.Config
 	narrow.Params = slices.Clone(narrow.Params)
-	x, _ := fine.Values.Get("x")
+	x, _ := fine.Values().Get("x")
 	narrow.Params[0].Max = x.Any().(float64) / 2
 	apply(t, st, study.ConfigChanged{Fingerprint: "g", Config: narrow})
 	if _, b := told(); !fine.Outside || slices.Contains(b, 1) != (method == "reachable") {

@@ -73,7 +73,7 @@ func (s *State) constant() string {
 			first = t
 		case t.Value != first.Value:
 			return ""
-		case !t.Values.Equal(first.Values):
+		case !others && !t.Values().Equal(first.Values()):
 			others = true
 		}
 		n++
@@ -176,7 +176,7 @@ func (s *State) timed(trials []*Trial) string {
 			continue
 		}
 		values, took = append(values, t.Value), append(took, t.Took.Seconds())
-		key := t.Values.String()
+		key := t.Values().String()
 		for _, m := range slices.Concat(t.Repeats, t.Confirms) {
 			runs[key] = append(runs[key], m[o.Name])
 		}
@@ -219,9 +219,9 @@ func (s *State) unused(trials []*Trial) string {
 	pairs, changes, values := make([][]*Trial, len(params)), make([]bool, len(params)), map[float64]float64{}
 	n, chance := 0.0, 0.0 // how likely two trials are equal
 	for _, t := range trials[:min(len(trials), lookedThrough/max(len(params), 1))] {
-		sum, hashes := uint64(0), make([]uint64, len(params))
+		sum, hashes, set := uint64(0), make([]uint64, len(params)), t.Values()
 		for i, p := range params {
-			if v, ok := t.Values.Get(p.Name); ok {
+			if v, ok := set.Get(p.Name); ok {
 				hashes[i] = maphash.Comparable(seed, spaces.Assignment{Name: p.Name, Value: v})
 				sum += hashes[i]
 			}

@@ -80,7 +80,7 @@ func (s *State) WriteOptuna(w io.Writer) error {
 
 // optuna is a trial as Optuna has it, of a study with these objectives.
 func (s *State) optuna(t *Trial, metrics []string) *optuna.Trial {
-	u := &optuna.Trial{Params: t.Values, Start: t.Proposed, End: t.Finished, Course: map[int]journal.Float{}, System: map[string]any{},
+	u := &optuna.Trial{Params: t.Values(), Start: t.Proposed, End: t.Finished, Course: map[int]journal.Float{}, System: map[string]any{},
 		User: map[string]any{"lbotune:trial": t.Number, "lbotune:status": s.StandingOf(t), "lbotune:origin": t.Origin}}
 	if !t.Hand {
 		u.User["lbotune:seconds"] = journal.Seconds(t.Took)

@@ -3,10 +3,13 @@ package study
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
 )
 
 const (
@@ -64,8 +67,9 @@ func (s *State) atEdge() string {
 	if best == nil || s.counts[optimizer.Succeeded] < leastAtEdge || s.Config.Several() || len(s.equalBest()) >= leastTied {
 		return ""
 	}
+	values := best.Values()
 	for _, p := range s.Config.Params {
-		v, _ := best.Values.Get(p.Name)
+		v, _ := values.Get(p.Name)
 		x, number := v.Number()
 		levels, finite := p.Levels()
 		if few := finite && levels <= fewLevels; few || !number || !numeric(p) || p.Name == s.Search.resource {
@@ -85,20 +89,20 @@ func (s *State) atEdge() string {
 // nearly none of the others.
 func (s *State) failuresBegin() string {
 	text, purest := "", 0
-	for _, p := range s.Config.Params {
-		if s.counts[optimizer.Failed] < leastSplit || !numeric(p) {
-			continue
-		}
-		at := func(t *Trial) float64 {
-			v, _ := t.Values.Get(p.Name)
-			x, _ := v.Number()
-			return x
-		}
+	if s.counts[optimizer.Failed] < leastSplit {
+		return ""
+	}
+	numbers := map[*Trial][]float64{} // of their parameters
+	for _, t := range s.Trials {
+		values := t.Values()
+		numbers[t] = lists.Map(s.Config.Params, func(p spaces.Param) float64 { return values.Float(p.Name) })
+	}
+	for i, p := range s.Config.Params {
+		at := func(t *Trial) float64 { return numbers[t][i] }
 		var all []*Trial
 		total := 0 // of them that failed
 		for _, k := range s.Order {
-			t := s.Trials[k-1]
-			if _, ok := t.Values.Get(p.Name); ok && t.Teaches() {
+			if t := s.Trials[k-1]; numeric(p) && t.Teaches() && !math.IsNaN(at(t)) {
 				all = append(all, t)
 				total += failed(t)
 			}

@@ -104,7 +104,7 @@ func (s *State) Mended(change *ConfigChanged) *Rerun {
 	sameProgram, sameRules := was.program() == now.program() && was.Dir == now.Dir, was.rules() == now.rules()
 	for _, t := range s.Trials {
 		asChanged := *t
-		asChanged.Outside = !holds(space, withAdded(t.Values, space, len(was.Params)))
+		asChanged.Outside = !holds(space, withAdded(t.Values(), space, len(was.Params)))
 		mended := !sameProgram || !sameRules || change != nil && now.endsWell(t.Failure)
 		if s.mayRerun(&asChanged) != nil || !mended && !(s.Stuck() && t.again == 0) {
 			continue

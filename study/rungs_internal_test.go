@@ -29,7 +29,7 @@ func (r rungsOf) add(rung, trial int, value float64) {
 	for len(r.state.Trials) < trial {
 		r.state.Trials = append(r.state.Trials, &Trial{Number: len(r.state.Trials) + 1})
 	}
-	t := &Trial{Number: trial, Value: value, Status: optimizer.Succeeded, Values: spaces.Values{{Name: "epochs", Value: spaces.Int(int64(rung + 1))}}}
+	t := &Trial{Number: trial, Value: value, Status: optimizer.Succeeded, values: spaces.Values{{Name: "epochs", Value: spaces.Int(int64(rung + 1))}}}
 	r.state.Trials[trial-1] = t
 	r.state.climb(t)
 }

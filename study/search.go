@@ -178,7 +178,7 @@ func (s *State) lastRun() bool { return s.Search.resource != "" && s.Room() == 1
 func (s *State) whole() bool {
 	return slices.ContainsFunc(s.Trials, func(t *Trial) bool {
 		counts := t.Succeeded() || !t.Done() && t.Teaches()
-		return counts && t.Origin != optimizer.OriginDefault && s.Search.rung(t.Values) == s.Search.top()
+		return counts && t.Origin != optimizer.OriginDefault && s.Search.rung(t.Values()) == s.Search.top()
 	})
 }
 
@@ -221,14 +221,14 @@ func (s *State) rungOf(t *Trial) int {
 	if s.Search.resource == "" || !t.Done() || failed || !t.Teaches() || t.limited() {
 		return -1
 	}
-	return s.Search.rung(t.Values)
+	return s.Search.rung(t.Values())
 }
 
 // climb lays the result of a trial that has finished on its rung.
 func (s *State) climb(t *Trial) {
 	s.lay(t)
 	if t.Continues > 0 && t.Status == optimizer.Failed {
-		if k := s.Search.rung(s.Trials[t.Continues-1].Values); k >= 0 {
+		if k := s.Search.rung(s.Trials[t.Continues-1].Values()); k >= 0 {
 			s.rungs[k] = slices.DeleteFunc(s.rungs[k], func(u *Trial) bool { return u.Number == t.Continues })
 		}
 	}
@@ -245,7 +245,7 @@ func (s *State) continued(last bool) (Proposed, bool) {
 			reduction, rung = 1, s.Search.top()
 		}
 		if t := s.promotable(k, reduction); t != nil {
-			return Proposed{Origin: originContinued, Values: s.Search.on(rung, t.Values), Continues: t.Number}, true
+			return Proposed{Origin: originContinued, Values: s.Search.on(rung, t.Values()), Continues: t.Number}, true
 		}
 	}
 	return Proposed{}, false
@@ -287,7 +287,7 @@ func (s *State) Known() func(spaces.Point) bool {
 	}
 	search, trials, ran := s.Search, len(s.Trials), s.ran
 	for _, t := range s.Trials[ran.upTo:] {
-		ran.first.LoadOrStore(search.on(0, t.Values).String(), t.Number)
+		ran.first.LoadOrStore(search.on(0, t.Values()).String(), t.Number)
 	}
 	ran.upTo = trials
 	return func(p spaces.Point) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -14,7 +15,6 @@ import (
 type Trial struct {
 	Number int              `json:"trial"`
 	Origin optimizer.Origin `json:"origin"`
-	Values spaces.Values    `json:"values"`
 	Point  spaces.Point     `json:"-"`
 	Note   optimizer.Note   `json:"-"`
 	// Hand says that the trial was handed out by Ask.
@@ -71,6 +71,33 @@ type Trial struct {
 	// Outside says that the values lie outside the space as it is now.
 	Outside bool  `json:"outside,omitempty"`
 	last    int32 // the last attempt that ended, also of those that confirm
+	search  *Search
+	values  spaces.Values // nil if they are what the search decodes of the point, in a fifth of the room
+}
+
+// Values returns a copy of what the trial is run with.
+func (t *Trial) Values() spaces.Values {
+	if t.values == nil && t.search != nil {
+		return t.search.Decode(t.Point)
+	}
+	return slices.Clone(t.values)
+}
+
+// set gives the trial its values, in this space. An error means that they lie outside of it.
+func (t *Trial) set(s *Search, v spaces.Values) (err error) {
+	t.Point, err = s.Encode(v)
+	t.search, t.values = s, v
+	if err == nil && slices.EqualFunc(s.Decode(t.Point), v, identical) {
+		t.values = nil
+	}
+	return err
+}
+
+// identical reports whether a program is given the same: also -0 is not 0.
+func identical(a, b spaces.Assignment) bool {
+	x, _ := a.Value.Number()
+	y, _ := b.Value.Number()
+	return a == b && math.Signbit(x) == math.Signbit(y)
 }
 
 // MeasuredBy returns how many measurements of an attempt are known.

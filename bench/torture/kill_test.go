@@ -139,7 +139,7 @@ func (s *storm) checkWhole() map[int][]stretch {
 		s.Errorf("%d trials, %d succeeded, ended: %v; want %d", len(st.Trials), st.Count(optimizer.Succeeded), st.Ended(), s.trials)
 	}
 	for _, trial := range st.Trials {
-		x, _ := trial.Values[0].Value.Number()
+		x, _ := trial.Values()[0].Value.Number()
 		if want := (x - 0.3) * (x - 0.3); trial.Value != want {
 			s.Errorf("trial %d has the value %v; want %v", trial.Number, trial.Value, want)
 		}

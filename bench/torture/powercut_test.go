@@ -260,7 +260,7 @@ func (e *era) check(l *lab, promised string) {
 		l.Errorf("%d trials, %d succeeded, ended: %v\n%s", len(st.Trials), st.Count(optimizer.Succeeded), st.Ended(), said)
 	}
 	for _, trial := range st.Trials {
-		x, _ := trial.Values[0].Value.Number()
+		x, _ := trial.Values()[0].Value.Number()
 		shown, ok := e.shown[trial.Number]
 		if trial.Value != x || ok && !shownAs(x, shown) {
 			l.Errorf("trial %d has the value %v, reported as %q; want %v\n%s", trial.Number, trial.Value, shown, x, said)

@@ -23,7 +23,7 @@ import (
 // given counts the trials with a value of x that a person gave, and those that wait.
 func given(st *study.State, x string) (n int) {
 	for _, t := range st.Trials {
-		if v, _ := t.Values.Get("x"); t.Origin == optimizer.OriginGiven && v.Text() == x {
+		if v, _ := t.Values().Get("x"); t.Origin == optimizer.OriginGiven && v.Text() == x {
 			n++
 		}
 	}

@@ -323,8 +323,8 @@ choices = [`+strings.Join(choices, ", ")+`]
 			l.run(0, "run", "spec.toml")
 			seen := map[string]bool{}
 			for _, trial := range l.load().Trials {
-				s, _ := trial.Values.Get("s")
-				x, _ := trial.Values.Get("x")
+				s, _ := trial.Values().Get("s")
+				x, _ := trial.Values().Get("x")
 				out, _, _ := strings.Cut(l.read(fmt.Sprintf("spec.study/trials/%06d/a1/stdout", trial.Number)), "\n")
 				want := strings.Join([]string{s.Text(), "x" + s.Text() + "y", x.Text(), s.Text()}, "\x00")
 				if got, err := strconv.Unquote(out); err != nil || got != want {

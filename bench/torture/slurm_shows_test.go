@@ -74,7 +74,7 @@ workers = %d
 	l.await("the pilots to end", func() bool { return len(l.alive()) == 0 })
 	st := l.load()
 	for _, tr := range st.Trials {
-		c.trials = append(c.trials, fmt.Sprintf("%s %s %d %v: %s %v", tr.Values, tr.Origin, tr.Told, tr.Pending, tr.Status, tr.Value))
+		c.trials = append(c.trials, fmt.Sprintf("%s %s %d %v: %s %v", tr.Values(), tr.Origin, tr.Told, tr.Pending, tr.Status, tr.Value))
 	}
 	c.order, c.best = st.Order, st.Incumbent().Number
 	return c

@@ -205,7 +205,7 @@ func TestOutputLostInAPowerCut(t *testing.T) {
 			l.write(dir+"/attempt.jsonl", regexp.MustCompile(`"boot":"[^"]*"`).ReplaceAllString(l.read(dir+"/attempt.jsonl"), `"boot":"x"`))
 			l.run(0, "run", "spec.toml").mustSay(l, "attempt 1: the attempt was lost")
 			l.checkLog("log", "1.1\n1.2\n")
-			if x, _ := l.load().Trials[0].Values[0].Value.Number(); l.value(1) != x {
+			if x, _ := l.load().Trials[0].Values()[0].Value.Number(); l.value(1) != x {
 				t.Errorf("the value is %v; want %v", l.value(1), x)
 			}
 		})

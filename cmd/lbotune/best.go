@@ -251,7 +251,7 @@ func describeBest(g *global, st *study.State, l layout.Study, f report.Figures) 
 	s := rows{width: 8}
 	s.WriteString(when(!f.Feasible, "no trial holds every limit; this one breaks them least:\n"))
 	fmt.Fprintf(&s, "%s %s = %s, trial %d of %s\n", best, oneLine(st.Config.Objective().Name), f.BestText(), b.Number, tally(f))
-	for _, line := range valueLines(b.Values) {
+	for _, line := range valueLines(b.Values()) {
 		s.WriteString("  " + line + "\n")
 	}
 	means := *b
@@ -268,7 +268,7 @@ func describeBest(g *global, st *study.State, l layout.Study, f report.Figures) 
 	if r := recommended(st); r != nil {
 		t := st.Trials[r.Trial-1]
 		fmt.Fprintf(&s, "the best value may be partly luck; the model rates trial %d highest, %s (95 %% interval)\n  %s\n  command: %s\n",
-			r.Trial, report.Around(r.Mean, 1.96*r.SD), oneLine(t.Values.String()), printable(commandLine(st, l, t)))
+			r.Trial, report.Around(r.Mean, 1.96*r.SD), oneLine(t.Values().String()), printable(commandLine(st, l, t)))
 	}
 	if gain := report.GainOf(st); gain != nil && gain.Margin > 0 { // without noise what is gained is said at the end
 		s.add("gain:", "%s", gain.Text())

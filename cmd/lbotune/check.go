@@ -157,7 +157,8 @@ func newPreview(ctx context.Context, cfg *study.Config, l layout.Study) (*previe
 			}
 			values = search.Decode(proposal.Point)
 		}
-		b := study.TrialBindings(l, cfg, &study.Trial{Number: q.Trial, Values: values}, 1, 0)
+		b := study.TrialBindings(l, cfg, &study.Trial{Number: q.Trial}, 1, 0)
+		b.Values = values
 		point, errPoint := search.Encode(values)
 		line, errLine := cfg.Command.Paste(here(cfg))(b)
 		if err := cmp.Or(errPoint, errLine); err != nil {

@@ -229,8 +229,8 @@ func handedOut(st *study.State) []*study.Trial {
 }
 
 func (d *driver) handed(t *study.Trial) driveAnswer {
-	seed := t.Seed(&d.State().Config)
-	return driveAnswer{Trial: t.Number, Params: &t.Values, Seed: &seed}
+	seed, values := t.Seed(&d.State().Config), t.Values()
+	return driveAnswer{Trial: t.Number, Params: &values, Seed: &seed}
 }
 
 func (d *driver) tell(r driveRequest) (driveAnswer, error) {

@@ -132,7 +132,7 @@ func drawn(t *testing.T, seed uint64) (*study.State, string) {
 	for range 3 {
 		for _, t := range st.Unconfirmed() {
 			attempt := t.NextAttempt()
-			record(study.Started{Trial: t.Number, Attempt: attempt}, study.Confirmed{Trial: t.Number, Attempt: attempt, Metrics: measure(t.Values), Seconds: 1})
+			record(study.Started{Trial: t.Number, Attempt: attempt}, study.Confirmed{Trial: t.Number, Attempt: attempt, Metrics: measure(t.Values()), Seconds: 1})
 		}
 	}
 	closed := study.Closed{Why: study.EndTrials, Detail: "all trials are finished"}

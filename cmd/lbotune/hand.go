@@ -54,8 +54,8 @@ func ask(ctx context.Context, g *global, s *session.Study, number int) error {
 		case err != nil:
 			return err
 		}
-		out := askJSON{t.Number, t.Values, t.Seed(&s.State().Config)}
-		if err := g.showLine(out, fmt.Sprintf("%d %s", t.Number, oneLine(t.Values.String()))); err != nil {
+		out := askJSON{t.Number, t.Values(), t.Seed(&s.State().Config)}
+		if err := g.showLine(out, fmt.Sprintf("%d %s", t.Number, oneLine(t.Values().String()))); err != nil {
 			return err
 		}
 	}

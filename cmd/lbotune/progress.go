@@ -82,7 +82,7 @@ func (p *progress) begin(s *session.Study) {
 	}
 	for _, t := range st.Trials {
 		if t.Outside && !t.Hand && (!t.Done() || t.Confirming()) {
-			p.print("trial %d goes on with values outside the ranges of the spec: %s", t.Number, oneLine(t.Values.String()))
+			p.print("trial %d goes on with values outside the ranges of the spec: %s", t.Number, oneLine(t.Values().String()))
 		}
 	}
 	if p.pane == nil {
@@ -262,7 +262,7 @@ func (p *progress) trial(u study.Update) {
 	if p.pane != nil {
 		width, _ = p.pane.size()
 	}
-	text := folded(head+shortValues(t.Values)+when(why != "", ": %s", why), utf8.RuneCountInString(head), width)
+	text := folded(head+shortValues(t.Values())+when(why != "", ": %s", why), utf8.RuneCountInString(head), width)
 	if p.colours && colour != "" {
 		marked := fmt.Sprintf("%*s %-4s", valueWidth, value, mark)
 		text = strings.Replace(text, marked, "\x1b["+colour+"m"+marked+"\x1b[0m", 1)

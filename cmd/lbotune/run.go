@@ -315,7 +315,7 @@ func listUnsaved(s *session.Study, unsaved *session.UnsavedError) error {
 		} else if _, err := s.Layout().Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			result = "not known, for its directory has gone: " + dir
 		}
-		values := s.State().Trials[f.Trial-1].Values
+		values := s.State().Trials[f.Trial-1].Values()
 		text += fmt.Sprintf("\n  trial %d: %s with %s", f.Trial, oneLine(result), oneLine(values.String()))
 	}
 	return &marked{errors.New(text), unsaved}

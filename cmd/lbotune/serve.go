@@ -123,7 +123,6 @@ func serverOf(l layout.Study) *report.Server {
 // that are read of it at the same time share that.
 type shelf struct {
 	mu     sync.Mutex
-	values []spaces.Values
 	points []spaces.Point
 }
 
@@ -135,13 +134,13 @@ func (s *shelf) visit() func(*study.State, study.Record) error {
 		defer s.mu.Unlock()
 		for ; n < len(st.Trials); n++ {
 			t := st.Trials[n]
-			if n == len(s.values) {
-				s.values, s.points = append(s.values, nil), append(s.points, nil)
+			if n == len(s.points) {
+				s.points = append(s.points, nil)
 			}
-			if v, p := s.values[n], s.points[n]; t.Values.Equal(v) && slices.Equal(t.Point, p) {
-				t.Values, t.Point = v, p
+			if slices.Equal(t.Point, s.points[n]) {
+				t.Point = s.points[n]
 			}
-			s.values[n], s.points[n] = t.Values, t.Point
+			s.points[n] = t.Point
 		}
 		return nil
 	}

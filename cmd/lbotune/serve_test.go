@@ -349,22 +349,22 @@ func TestWhatIsReadTwiceIsKeptOnce(t *testing.T) {
 	}
 	shared := 0
 	for i, tr := range again.Trials {
-		if !tr.Values.Equal(plain.Trials[i].Values) || !slices.Equal(tr.Point, plain.Trials[i].Point) {
-			t.Errorf("trial %d is another: %v", tr.Number, tr.Values)
+		if !tr.Values().Equal(plain.Trials[i].Values()) || !slices.Equal(tr.Point, plain.Trials[i].Point) {
+			t.Errorf("trial %d is another: %v", tr.Number, tr.Values())
 		}
-		if &tr.Values[0] == &first.Trials[i].Values[0] && &tr.Point[0] == &first.Trials[i].Point[0] {
+		if &tr.Point[0] == &first.Trials[i].Point[0] {
 			shared++
 		}
 	}
 	if shared < len(plain.Trials)-1 || shared == 0 {
 		t.Errorf("%d trials of %d share their values", shared, len(plain.Trials))
 	}
-	for i := range proposed.values { // as of another study
-		proposed.values[i] = slices.Clone(proposed.values[i])[:0]
+	for i := range proposed.points { // as of another study
+		proposed.points[i] = slices.Clone(proposed.points[i])[:0]
 	}
 	for i, tr := range read(dir).Trials {
-		if !tr.Values.Equal(plain.Trials[i].Values) {
-			t.Errorf("trial %d has another's values: %v", tr.Number, tr.Values)
+		if !tr.Values().Equal(plain.Trials[i].Values()) {
+			t.Errorf("trial %d has another's values: %v", tr.Number, tr.Values())
 		}
 	}
 }

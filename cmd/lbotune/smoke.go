@@ -56,7 +56,7 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 	}
 	failed := slices.IndexFunc(st.Trials, func(t *study.Trial) bool { return !t.Succeeded() })
 	if failed == 1 && !all && cfg.Run.SlotCount() == 1 && st.Trials[1].Failure != nil { // other values may fail: a study learns where
-		fmt.Fprintf(g.err, "another trial, with %s, failed: %s\n", oneLine(st.Trials[1].Values.String()), oneLine(st.Trials[1].Failure.Text))
+		fmt.Fprintf(g.err, "another trial, with %s, failed: %s\n", oneLine(st.Trials[1].Values().String()), oneLine(st.Trials[1].Failure.Text))
 		failed = -1
 	}
 	switch {
@@ -224,7 +224,7 @@ func smokeFailed(s *session.Study, failed int, err error) error {
 }
 
 func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) error {
-	out := smokeJSON{Value: t.Value, Params: t.Values, Seconds: journal.Seconds(t.Took), Command: commandLine(s.State(), s.Layout(), t), Wrote: s.Wrote()}
+	out := smokeJSON{Value: t.Value, Params: t.Values(), Seconds: journal.Seconds(t.Took), Command: commandLine(s.State(), s.Layout(), t), Wrote: s.Wrote()}
 	if n := cfg.Budget.Trials; n > 0 {
 		workers := cfg.Run.SlotCount()
 		rounds := math.Ceil(float64(n) * float64(max(cfg.Run.Repeats, 1)) / float64(workers))
@@ -236,8 +236,8 @@ func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) 
 	text += when(len(broken) > 0, "  over a limit: %s\n", oneLine(strings.Join(broken, "; "))) + when(out.Budget != "", "  %s\n", out.Budget)
 	if ts := s.State().Trials; len(ts) > 1 && ts[1].Succeeded() && t.Value == ts[1].Value {
 		var names []string
-		for _, a := range ts[1].Values {
-			if was, ok := t.Values.Get(a.Name); !ok || was != a.Value {
+		for _, a := range ts[1].Values() {
+			if was, ok := t.Values().Get(a.Name); !ok || was != a.Value {
 				names = append(names, a.Name)
 			}
 		}

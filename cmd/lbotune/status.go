@@ -110,7 +110,7 @@ func standingText(st *study.State, l layout.Study, held bool, most int) string {
 		s.when(!f.Feasible, "", "no trial holds every limit")
 	default:
 		s.add("best", "%s = %s, trial %d", oneLine(st.Config.Objective().Name), f.BestText(), f.Best.Number)
-		s.add("", "%s", shortValues(f.Best.Values))
+		s.add("", "%s", shortValues(f.Best.Values()))
 		s.when(f.Holds != nil, "", "limits %s", f.HoldsText())
 		s.when(!f.Feasible, "", "no trial holds every limit; this one breaks them least: %s", oneLine(strings.Join(f.Broken, "; ")))
 	}
@@ -147,7 +147,7 @@ func attemptsUnderWay(st *study.State, l layout.Study, held bool, most int) []at
 			continue
 		}
 		a := attemptJSON{Trial: t.Number, Attempt: at.Number, Slot: at.Slot, Host: at.Host, PID: seen.PID, Job: job,
-			Seconds: max(time.Since(at.Started), 0).Seconds(), Params: t.Values}
+			Seconds: max(time.Since(at.Started), 0).Seconds(), Params: t.Values()}
 		if step, metrics, err := session.Glance(st, l, id); err == nil && len(metrics) > 0 {
 			a.Metrics, a.Step = metrics, maybe(!math.IsNaN(step), step)
 		}

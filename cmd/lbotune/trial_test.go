@@ -19,15 +19,14 @@ import (
 
 // The command of a trial that lbotune runs is not shown if it writes into the trial's directory.
 func TestCommandOfARunningTrial(t *testing.T) {
-	param := spaces.Param{Name: "x", Kind: spaces.KindFloat, Max: 1}
 	l := layout.Study("/home/me/a b.study")
-	for line, shown := range map[string]bool{"./x {x}": true, "./x {x} --out={trial_dir}/r.json": false, "./x {x} {checkpoint_dir}": false} {
+	for line, shown := range map[string]bool{"./x {trial}": true, "./x {trial} --out={trial_dir}/r.json": false, "./x {trial} {checkpoint_dir}": false} {
 		for name, trial := range map[string]*study.Trial{"running": {}, "handed out": {Hand: true}, "done": {Status: optimizer.Succeeded}} {
 			t.Run(line+", "+name, func(t *testing.T) {
-				trial.Number, trial.Values = 3, spaces.Values{{Name: "x", Value: spaces.Float(0.5)}}
-				st := &study.State{Config: study.Config{Command: command.Command{Shell: line}, Params: []spaces.Param{param}, Dir: "/home/me"}}
+				trial.Number = 3
+				st := &study.State{Config: study.Config{Command: command.Command{Shell: line}, Dir: "/home/me"}}
 				got := commandLine(st, l, trial)
-				if want := shown || name != "running"; want != strings.Contains(got, "./x 0.5") || !want && got != "" {
+				if want := shown || name != "running"; want != strings.Contains(got, "./x 3") || !want && got != "" {
 					t.Errorf("%s, %s: %q", line, name, got)
 				}
 			})

@@ -86,8 +86,9 @@ func trialsTable(st *study.State, l layout.Study, list []*study.Trial) [][]strin
 
 // cells are the metrics of a trial and the values of its parameters, or none where one is missing.
 func cells(t *study.Trial, metrics []study.Metric, params []spaces.Param, none string, number func(float64) string, value func(spaces.Value) string) []string {
+	values := t.Values()
 	return slices.Concat(lists.Map(metrics, func(m study.Metric) string { return textOr(none, number)(t.Metrics.Get(m.Name)) }),
-		lists.Map(params, func(p spaces.Param) string { return textOr(none, value)(t.Values.Get(p.Name)) }))
+		lists.Map(params, func(p spaces.Param) string { return textOr(none, value)(values.Get(p.Name)) }))
 }
 
 // textOr writes what is there, or says that nothing is.
@@ -211,7 +212,7 @@ func printTrial(g *global, st *study.State, l layout.Study, t *study.Trial) erro
 	if t.Done() && t.Status != optimizer.Failed {
 		s.list("metrics", sideMetrics(c, t, exact))
 	}
-	s.list("params", valueLines(t.Values))
+	s.list("params", valueLines(t.Values()))
 	course := report.CourseOf(t, c.Objective().Name)
 	if n := len(course); n > 0 {
 		s.add("course", "%s kept, the last at step %s", count(n, "measurement"), short(course[n-1].Step))
@@ -296,7 +297,7 @@ func trialsJSON(st *study.State, l layout.Study) func(*study.Trial) trialJSON {
 	line, notes := commandLines(st, l), report.NotesByTrial(st)
 	objective := func(run study.Metrics) float64 { return run[st.Config.Objective().Name] }
 	return func(t *study.Trial) trialJSON {
-		out := trialJSON{Trial: t.Number, Status: cmp.Or(string(t.Status), "unfinished"), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
+		out := trialJSON{Trial: t.Number, Status: cmp.Or(string(t.Status), "unfinished"), Values: t.Values(), Origin: t.Origin, Why: t.Note.Why,
 			Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
 			Seconds: journal.Seconds(t.Took), Attempts: max(t.Attempt, len(t.Attempts)), Repeats: lists.Map(t.Repeats, objective), Confirms: lists.Map(t.Confirms, objective), Excluded: t.Excluded, Outside: t.Outside,
 			Output: when(max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand, "%s", outputFile(l, t)), Command: line(t), Notes: notes[t.Number]}

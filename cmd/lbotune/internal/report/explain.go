@@ -55,7 +55,7 @@ var errFound = errors.New("found")
 // Explain reads the study in dir up to the proposal of a trial, and asks an optimizer that
 // knows what the study's optimizer knew then.
 func Explain(ctx context.Context, dir string, t *study.Trial) (Reason, error) {
-	r := Reason{Trial: t.Number, Origin: t.Origin, Why: t.Note.Why, Values: t.Values, Told: t.Told, Pending: t.Pending}
+	r := Reason{Trial: t.Number, Origin: t.Origin, Why: t.Note.Why, Values: t.Values(), Told: t.Told, Pending: t.Pending}
 	if t.HasValue() && (t.Status == optimizer.Succeeded || t.Cut == nil || t.Cut.Attempt < t.Attempt) {
 		r.Value = ifFinite(t.Value)
 	}

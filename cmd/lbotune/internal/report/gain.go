@@ -34,7 +34,7 @@ func GainOf(st *study.State) *Gain {
 	}
 	r := *st.Closed.Recommended
 	over, err := st.Trial(r.Gain.Over)
-	if err != nil || st.Search.Partial(over.Values) != "" || !st.Feasible(over) { // it had a part of the resource, or breaks a limit
+	if err != nil || st.Search.Partial(over.Values()) != "" || !st.Feasible(over) { // it had a part of the resource, or breaks a limit
 		return nil
 	}
 	g, sd := &Gain{Trial: r.Trial, Over: over.Number, By: r.Gain.By, today: over.Origin == optimizer.OriginDefault}, r.Gain.SD

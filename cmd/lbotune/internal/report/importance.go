@@ -172,7 +172,7 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 	rng := rand.New(rand.NewPCG(17, 5))
 	im := &Importance{Objective: m.objective.Name, From: "first", Trial: m.best.Number, Log: m.log}
 	base := m.first.Point
-	if t := s.state.Trials[0]; t.Origin == optimizer.OriginDefault && !t.Outside && !m.best.Values.Equal(t.Values) {
+	if t := s.state.Trials[0]; t.Origin == optimizer.OriginDefault && !t.Outside && !m.best.Values().Equal(t.Values()) {
 		im.From, base = "default", t.Point
 	}
 	settings := m.settings(rng)
@@ -225,16 +225,16 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 // neverVaried tells of each parameter whether all trials that the model knows, and that have it, had one
 // value of it.
 func (s *Study) neverVaried() []bool {
-	never := make([]bool, len(s.Params))
-	for i, p := range s.Params {
-		var first spaces.Value
-		never[i] = !slices.ContainsFunc(s.ranked, func(t *Trial) bool {
-			v, has := t.Values.Get(p.Name)
-			if has && !first.IsValid() {
-				first = v
+	never, first := slices.Repeat([]bool{true}, len(s.Params)), make([]spaces.Value, len(s.Params))
+	for k := 0; k < len(s.ranked) && slices.Contains(never, true); k++ {
+		values := s.ranked[k].Values()
+		for i, p := range s.Params {
+			v, has := values.Get(p.Name)
+			if has && !first[i].IsValid() {
+				first[i] = v
 			}
-			return has && v != first
-		})
+			never[i] = never[i] && (!has || v == first[i])
+		}
 	}
 	return never
 }

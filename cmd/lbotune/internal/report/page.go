@@ -239,7 +239,7 @@ func (s *Study) words() (out []string) {
 	say(len(s.Trials) > 0 && f.Best == nil, "N%s.", none[1:])
 	if s.Best > 0 {
 		best, first := s.Trials[s.Best-1], s.Trials[0]
-		say(true, "The best %s is %s, of trial %d: %s.", s.Metric, f.BestText(), best.Number, clean(rounded(best.Values), 600))
+		say(true, "The best %s is %s, of trial %d: %s.", s.Metric, f.BestText(), best.Number, clean(rounded(best.Values()), 600))
 		broken := append([]string{"No trial holds every limit"}, f.Broken...)
 		say(!f.Feasible, "%s.", clean(strings.Join(broken, "; "), 400))
 		say(f.Holds != nil, "Its limits are %s.", f.HoldsText())
@@ -325,7 +325,8 @@ func (s *Study) panel(t *Trial) panel {
 			add(name, strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	}
-	for i, a := range t.Values {
+	values := t.Values()
+	for i, a := range values {
 		add(a.Name, a.Value.Text())
 		if i < 8 {
 			tip = append(tip, clean(a.Name+" = "+a.Value.Text(), 60))
@@ -343,7 +344,7 @@ func (s *Study) panel(t *Trial) panel {
 	p.Tip = strings.Join(tip, "\n")
 	if s.Live.Control {
 		like := map[string]string{}
-		for _, a := range t.Values {
+		for _, a := range values {
 			like[a.Name] = a.Value.Text()
 		}
 		text, err := json.Marshal(like)

@@ -312,7 +312,11 @@ func (t *Trial) MarshalJSON() ([]byte, error) {
 	if !t.shown {
 		all.describe()
 	}
-	return journal.Plain((*fields)(&all)) // to escape is up to who has it written
+	return journal.Plain(struct { // to escape is up to who has it written
+		Number int           `json:"trial"`
+		Values spaces.Values `json:"values"`
+		*fields
+	}{t.Number, t.Values(), (*fields)(&all)})
 }
 
 // describe adds what takes the most room.
@@ -328,10 +332,11 @@ func (t *Trial) describe() {
 
 // locate says where along the axes of the parameters the trial lies.
 func (s *Study) locate(t *Trial) {
-	p, err := s.state.Space.Encode(t.Values)
+	values := t.Values()
+	p, err := s.state.Space.Encode(values)
 	for i, param := range s.Params {
 		at := math.NaN()
-		if _, active := t.Values.Get(param.Name); active && err == nil {
+		if _, active := values.Get(param.Name); active && err == nil {
 			at = place(s.state.Space, i, p)
 		}
 		t.places = append(t.places, at)

@@ -74,9 +74,10 @@ func (s *Study) tableOf(trials []*Trial, head []string, prefix string, cells fun
 	out.head = append(out.head, lists.Map(drawn, func(i int) string { return s.Params[i].Name })...)
 	for _, t := range trials[:min(len(trials), mostListed)] {
 		row := append([]string{link(s.Anchor(t.Number), strconv.Itoa(t.Number))}, cells(t)...)
+		values := t.Values()
 		for _, i := range drawn {
 			at := plain("-")
-			if v, ok := t.Values.Get(s.Params[i].Name); ok {
+			if v, ok := values.Get(s.Params[i].Name); ok {
 				at = value(v)
 			}
 			row = append(row, at)
