@@ -3,6 +3,7 @@ package optimizer_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/testing/effort"
@@ -129,7 +130,7 @@ func bandsOf(t *testing.T, f func([]float64) float64, d int, seed uint64, noise 
 				}
 			}
 			points = append(points, p.Point)
-			e, err := opt.(optimizer.Explainer).Explain(t.Context(), optimizer.Query{Trial: k}, points)
+			e, err := opt.(optimizer.Explainer).Explain(t.Context(), optimizer.Query{Trial: k}, slices.Values(points))
 			if err != nil {
 				t.Fatal(err)
 			}

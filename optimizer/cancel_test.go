@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/testing/effort"
@@ -160,7 +161,7 @@ func TestWhatWasBrokenOffLeavesNoTrace(t *testing.T) {
 						return opt.(optimizer.Recommender).Recommend(ctx)
 					}
 					calls["explain"] = func(ctx context.Context, opt optimizer.Optimizer) (any, error) {
-						return opt.(optimizer.Explainer).Explain(ctx, q, []spaces.Point{{0.1, 0.2, 0.3}})
+						return opt.(optimizer.Explainer).Explain(ctx, q, slices.Values([]spaces.Point{{0.1, 0.2, 0.3}}))
 					}
 				}
 				for name, call := range calls {

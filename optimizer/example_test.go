@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"slices"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -158,7 +159,7 @@ func ExampleExplainer() {
 		}
 		points = append(points, p)
 	}
-	e, err := opt.(optimizer.Explainer).Explain(context.Background(), optimizer.Query{Trial: 13}, points)
+	e, err := opt.(optimizer.Explainer).Explain(context.Background(), optimizer.Query{Trial: 13}, slices.Values(points))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
-	"slices"
 
-	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -17,7 +16,7 @@ type Explainer interface {
 	// Explain returns what the Ask of the query would know, and what it would
 	// believe of each of the points. It returns ErrNoModel while there are too few
 	// successes for a model; with several objectives there is no one model.
-	Explain(ctx context.Context, q Query, points []spaces.Point) (Explanation, error)
+	Explain(ctx context.Context, q Query, points iter.Seq[spaces.Point]) (Explanation, error)
 }
 
 // ErrNoModel means that too few trials have succeeded for a model.
@@ -78,7 +77,7 @@ const (
 )
 
 // Explain implements Explainer.
-func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Explanation, error) {
+func (l *lbo) Explain(ctx context.Context, q Query, points iter.Seq[spaces.Point]) (Explanation, error) {
 	if _, err := l.distrust(ctx); err != nil {
 		return Explanation{}, err
 	}
@@ -89,11 +88,6 @@ func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Expl
 		return Explanation{}, errSeveral
 	case len(l.past.y) < leastForModel:
 		return Explanation{}, ErrNoModel
-	}
-	for i, p := range points {
-		if err := checkPoint(l.past.space, p); err != nil {
-			return Explanation{}, fmt.Errorf("explaining point %d: %w", i+1, err)
-		}
 	}
 	a, err := l.looking(ctx, q)
 	if err != nil {
@@ -108,38 +102,50 @@ func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Expl
 	return e, err
 }
 
-// beliefs are those of points, snapped some at a time, which takes less room.
-func (a *ask) beliefs(points []spaces.Point) ([]Belief, error) {
+// beliefs are those of points, of which there are never many at a time.
+func (a *ask) beliefs(points iter.Seq[spaces.Point]) (out []Belief, err error) {
 	f, err := a.globalScore()
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Belief, 0, len(points))
-	s := a.view.surrogate
-	for some := range slices.Chunk(points, 1024) {
-		snapped := lists.Map(some, func(p spaces.Point) []float64 { return a.past.space.Snap(p) })
-		worth := evaluate(a.ctx, f, snapped)
-		mean, variance := a.posterior(snapped)
-		for i, x := range snapped {
-			mu, sigma := mean[i], math.Sqrt(variance[i])
-			b := Belief{Mean: s.value(mu), SD: (s.value(mu+sigma) - s.value(mu-sigma)) / 2,
-				Low: s.value(mu - bandBelow*sigma), High: s.value(mu + bandAbove*sigma), Lower: math.Inf(-1), Upper: math.Inf(1),
-				Success: a.view.success.probability(x), Feasible: a.view.limits.probability(x), Acquisition: worth[i]}
-			if s.bounds != nil {
-				lo, up := s.bounds.own(x, nil, nil)
-				best := s.best
-				if s.bounds.through != nil {
-					best = s.warp.Inverse(best)
-					b.Lower, b.Upper = lo*s.unit, up*s.unit // a warp ends somewhere, they don't
-				} else {
-					b.Lower, b.Upper = s.value(lo), s.value(up)
-				}
-				b.ExcludedBelow = s.bounds.cones.ExcludedBelow(x, best)
-			}
-			out = append(out, b)
+	const atOnce = 1024
+	var snapped [][]float64
+	for p := range points {
+		if err := checkPoint(a.past.space, p); err != nil {
+			return nil, fmt.Errorf("explaining point %d: %w", len(out)+len(snapped)+1, err)
+		}
+		if snapped = append(snapped, a.past.space.Snap(p)); len(snapped) == atOnce {
+			out, snapped = append(out, a.believed(f, snapped)...), nil
 		}
 	}
-	return out, nil
+	return append(out, a.believed(f, snapped)...), nil
+}
+
+// believed is what is believed at snapped points, with f as their worth.
+func (a *ask) believed(f *score, points [][]float64) []Belief {
+	worth := evaluate(a.ctx, f, points)
+	mean, variance := a.posterior(points)
+	out := make([]Belief, len(points))
+	s := a.view.surrogate
+	for i, x := range points {
+		mu, sigma := mean[i], math.Sqrt(variance[i])
+		b := Belief{Mean: s.value(mu), SD: (s.value(mu+sigma) - s.value(mu-sigma)) / 2,
+			Low: s.value(mu - bandBelow*sigma), High: s.value(mu + bandAbove*sigma), Lower: math.Inf(-1), Upper: math.Inf(1),
+			Success: a.view.success.probability(x), Feasible: a.view.limits.probability(x), Acquisition: worth[i]}
+		if s.bounds != nil {
+			lo, up := s.bounds.own(x, nil, nil)
+			best := s.best
+			if s.bounds.through != nil {
+				best = s.warp.Inverse(best)
+				b.Lower, b.Upper = lo*s.unit, up*s.unit // a warp ends somewhere, they don't
+			} else {
+				b.Lower, b.Upper = s.value(lo), s.value(up)
+			}
+			b.ExcludedBelow = s.bounds.cones.ExcludedBelow(x, best)
+		}
+		out[i] = b
+	}
+	return out
 }
 
 // posterior is the mean and variance at the points, in model units. Over sampled

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -61,7 +62,7 @@ func never(spaces.Point) bool { return false }
 
 func explain(t *testing.T, e optimizer.Explainer, trial int, points []spaces.Point) optimizer.Explanation {
 	t.Helper()
-	x, err := e.Explain(t.Context(), optimizer.Query{Trial: trial}, points)
+	x, err := e.Explain(t.Context(), optimizer.Query{Trial: trial}, slices.Values(points))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +154,7 @@ func TestExplainsWhatAConstantExcludes(t *testing.T) {
 	points := []spaces.Point{{0.9, 0.1}, {0.8, 0.3}, {0.05, 0.05}, {0.3, 0.69}}
 	explain := func(constant float64) optimizer.Explanation {
 		opt, _ := explainer(t, 12, optimizer.Settings{LipschitzConstant: constant, Noise: "0"}, never)
-		e, err := opt.Explain(t.Context(), optimizer.Query{Trial: 13}, points)
+		e, err := opt.Explain(t.Context(), optimizer.Query{Trial: 13}, slices.Values(points))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +189,7 @@ func TestExplainsItsProposals(t *testing.T) {
 	if p.Origin != optimizer.OriginModel {
 		t.Fatalf("a %s proposal; want one of the model", p.Origin)
 	}
-	x, err := e.Explain(t.Context(), q, append([]spaces.Point{p.Point}, somePoints(10_000)...))
+	x, err := e.Explain(t.Context(), q, slices.Values(append([]spaces.Point{p.Point}, somePoints(10_000)...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,13 +224,25 @@ func TestExplainingChangesNothing(t *testing.T) {
 	}
 }
 
+// What is believed of a point does not depend on those that are explained with it, however many there are.
+func TestExplainsManyAsOne(t *testing.T) {
+	e, _ := explainer(t, 20, optimizer.Settings{}, never)
+	points := somePoints(2500)
+	many := explain(t, e, 21, points).Beliefs
+	for _, k := range []int{0, 1023, 1024, 2048, 2499} {
+		if one := explain(t, e, 21, points[k:k+1]).Beliefs[0]; len(many) != len(points) || many[k] != one {
+			t.Errorf("point %d of %d: %+v; alone %+v", k, len(many), many[k], one)
+		}
+	}
+}
+
 func TestExplainsNothingWithoutAModel(t *testing.T) {
 	e, _ := explainer(t, 5, optimizer.Settings{}, func(spaces.Point) bool { return true })
 	if _, err := e.Explain(t.Context(), optimizer.Query{Trial: 6}, nil); !errors.Is(err, optimizer.ErrNoModel) {
 		t.Errorf("error %v, want ErrNoModel", err)
 	}
 	f, _ := explainer(t, 5, optimizer.Settings{}, never)
-	if _, err := f.Explain(t.Context(), optimizer.Query{Trial: 6}, []spaces.Point{{0.5, 1.5}}); err == nil {
+	if _, err := f.Explain(t.Context(), optimizer.Query{Trial: 6}, slices.Values([]spaces.Point{{0.5, 1.5}})); err == nil {
 		t.Error("a point outside the cube was explained")
 	}
 }
@@ -255,7 +268,7 @@ func BenchmarkExplain(b *testing.B) {
 			}
 			points := somePoints(10_000)
 			for b.Loop() {
-				if _, err := opt.(optimizer.Explainer).Explain(b.Context(), optimizer.Query{Trial: n + 1}, points); err != nil {
+				if _, err := opt.(optimizer.Explainer).Explain(b.Context(), optimizer.Query{Trial: n + 1}, slices.Values(points)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -3,6 +3,7 @@ package optimizer_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/testing/effort"
@@ -130,7 +131,7 @@ func TestMoreIsLikeAsk(t *testing.T) {
 			}
 			points = append(points, u)
 		}
-		e, err := opt.(optimizer.Explainer).Explain(t.Context(), beside, points)
+		e, err := opt.(optimizer.Explainer).Explain(t.Context(), beside, slices.Values(points))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -56,7 +57,7 @@ func (m *Model) Predict(ctx context.Context, v spaces.Values) (Prediction, error
 	}
 	q := m.state.Query(len(m.state.Trials) + 1)
 	q.Pending = nil // they would change what is proposed, and not what is expected
-	e, err := m.of.Explain(ctx, q, []spaces.Point{point})
+	e, err := m.of.Explain(ctx, q, slices.Values([]spaces.Point{point}))
 	if err != nil {
 		return Prediction{}, err
 	}

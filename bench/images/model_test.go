@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -92,5 +93,5 @@ func explain(s study, set optimizer.Settings) (optimizer.Explanation, error) {
 	for i := range grid + 1 {
 		points = append(points, spaces.Point{at(i)})
 	}
-	return opt.(optimizer.Explainer).Explain(context.Background(), optimizer.Query{Trial: len(s.trials) + 1}, points)
+	return opt.(optimizer.Explainer).Explain(context.Background(), optimizer.Query{Trial: len(s.trials) + 1}, slices.Values(points))
 }

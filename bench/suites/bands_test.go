@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -107,7 +108,7 @@ func bandsOf(t *testing.T, o problems.Objective, seed uint64, noise float64, loo
 					points, kinds = append(points, space.Snap(at)), append(kinds, 1)
 				}
 			}
-			e, err := opt.(optimizer.Explainer).Explain(t.Context(), optimizer.Query{Trial: trial}, points)
+			e, err := opt.(optimizer.Explainer).Explain(t.Context(), optimizer.Query{Trial: trial}, slices.Values(points))
 			if errors.Is(err, optimizer.ErrNoModel) {
 				break
 			}

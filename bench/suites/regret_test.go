@@ -240,7 +240,7 @@ func byConfidence(t *testing.T, opt optimizer.Optimizer, space *spaces.Space, tr
 		points = append(points, space.Draw(rng))
 	}
 	points = append(points, tried...)
-	x, err := opt.(optimizer.Explainer).Explain(t.Context(), optimizer.Query{Trial: trial}, points)
+	x, err := opt.(optimizer.Explainer).Explain(t.Context(), optimizer.Query{Trial: trial}, slices.Values(points))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -323,9 +323,6 @@ go on.`)
 		if info, err := os.Stat(out); err == nil && out != "-" && format == "optuna" && info.Mode().IsRegular() {
 			return usagef("-o: %s exists, and may hold other studies of Optuna; remove it first", out)
 		}
-		for _, t := range st.Trials {
-			t.Point = nil // of which nothing is written
-		}
 		return g.writeOut(out, func(w io.Writer) error {
 			if (out == "" || out == "-") && isTerminal(g.out) {
 				return write(w) // where the trials themselves can be seen

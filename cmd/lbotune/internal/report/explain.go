@@ -90,7 +90,7 @@ func (r *Reason) believe(ctx context.Context, st *study.State, t *study.Trial, v
 	if err != nil {
 		return err
 	}
-	e, err := model.Explain(ctx, q, []spaces.Point{point})
+	e, err := model.Explain(ctx, q, slices.Values([]spaces.Point{point}))
 	if err != nil {
 		return err
 	}

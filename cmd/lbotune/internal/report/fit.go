@@ -190,12 +190,12 @@ func (m *fitted) beliefs(p spaces.Point, pictures ...picture) []picture {
 		values [][]float64   // of the functions there
 	}
 	drawings := lists.Map(pictures, func(p picture) drawing {
-		d := drawing{picture: p, free: slices.Sorted(slices.Values(p.free)), values: make([][]float64, len(p.points))}
+		d := drawing{picture: p, free: slices.Sorted(slices.Values(p.free)), values: make([][]float64, p.n)}
 		if slices.ContainsFunc(d.free, func(i int) bool { return m.decides[i] }) {
 			d.free = (*Model)(nil).order(len(m.bases))
 		}
-		for _, q := range p.points {
-			row := m.features(q)
+		for k := range p.n {
+			row := m.features(p.at(k))
 			d.rows = append(d.rows, lists.Map(d.free, func(i int) []float64 { return row[i] }))
 		}
 		return d
@@ -210,7 +210,6 @@ func (m *fitted) beliefs(p spaces.Point, pictures ...picture) []picture {
 	}
 	return lists.Map(drawings, func(d drawing) picture {
 		out := d.picture
-		out.points = nil // which are many
 		for _, all := range d.values {
 			slices.Sort(all)
 			mean, sd := stat.PopMeanStdDev(all, nil)

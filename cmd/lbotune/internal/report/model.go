@@ -75,7 +75,8 @@ type Map struct {
 // picture is what is believed where the parameters free vary, and the others are as in the best trial.
 type picture struct {
 	free                []int
-	points              []spaces.Point
+	n                   int
+	at                  func(k int) spaces.Point // the first of n, and so on: together they take much room
 	mean, sd, low, high Numbers
 }
 
@@ -170,8 +171,6 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 
 	// What is drawn: one picture along each parameter, and one for each pair, through the best trial.
 	var pictures []picture
-	var points []spaces.Point
-	draw := func(p picture) { pictures, points = append(pictures, p), append(points, p.points...) }
 	space, places := s.state.Search.Space, make([]float64, sliceSteps+1)
 	for k := range places {
 		places[k] = float64(k) / sliceSteps
@@ -180,20 +179,27 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 		if isResource(i) {
 			continue
 		}
-		at := func(u float64) spaces.Point { return moved(space, best.Point, i, u) }
-		draw(picture{free: []int{i}, points: lists.Map(places, at)})
+		at := func(k int) spaces.Point { return moved(space, best.Point, i, places[k]) }
+		pictures = append(pictures, picture{free: []int{i}, n: len(places), at: at})
 	}
 	for i, x := range order {
 		for _, y := range order[i+1:] {
-			p := picture{free: []int{x, y}}
-			for k := range mapSize * mapSize {
+			at := func(k int) spaces.Point {
 				q := moved(space, best.Point, x, (float64(k%mapSize)+0.5)/mapSize)
-				p.points = append(p.points, moved(space, q, y, (float64(k/mapSize)+0.5)/mapSize))
+				return moved(space, q, y, (float64(k/mapSize)+0.5)/mapSize)
 			}
-			draw(p)
+			pictures = append(pictures, picture{free: []int{x, y}, n: mapSize * mapSize, at: at})
 		}
 	}
-	e, err := model.Explain(ctx, q, points)
+	e, err := model.Explain(ctx, q, func(yield func(spaces.Point) bool) {
+		for _, p := range pictures {
+			for k := range p.n {
+				if !yield(p.at(k)) {
+					return
+				}
+			}
+		}
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -688,7 +688,7 @@ func (p problem) slices(t *testing.T, s *Study, m *fitted, out *score) []float64
 		for k := range 11 {
 			along = append(along, space.Snap(moved(space, best.Point, i, float64(k)/10)))
 		}
-		b := m.beliefs(best.Point, picture{points: along, free: []int{i}})[0]
+		b := m.beliefs(best.Point, picture{n: len(along), at: func(k int) spaces.Point { return along[k] }, free: []int{i}})[0]
 		points, shown.mean = append(points, along...), append(shown.mean, b.mean...)
 		shown.low, shown.high = append(shown.low, b.low...), append(shown.high, b.high...)
 	}
@@ -697,7 +697,7 @@ func (p problem) slices(t *testing.T, s *Study, m *fitted, out *score) []float64
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := model.Explain(t.Context(), q, points)
+	e, err := model.Explain(t.Context(), q, slices.Values(points))
 	if err != nil {
 		t.Fatal(err)
 	}
