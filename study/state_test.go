@@ -395,3 +395,26 @@ func TestContradictionInJournal(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A trial's values are those that were proposed, to the sign of a zero, though a state keeps no more of
+// most of them than their points.
+func TestValuesAreThoseProposed(t *testing.T) {
+	c := study.Config{Params: []spaces.Param{{Name: "x", Kind: spaces.KindFloat, Min: -1, Max: 1}, {Name: "n", Kind: spaces.KindInt, Min: 1, Max: 9}},
+		Metrics: []study.Metric{{Name: "loss", Direction: study.Minimize}}}
+	st := new(study.State)
+	apply := func(e study.Event) {
+		t.Helper()
+		if err := st.Apply(study.Record{Event: e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply(study.Created{ID: "a", Config: c})
+	for i, x := range []float64{0.1, math.Copysign(0, -1), 0, 1 / 3.0, -1} {
+		want := spaces.Values{{Name: "x", Value: spaces.Float(x)}, {Name: "n", Value: spaces.Int(int64(i + 1))}}
+		apply(study.Proposed{Trial: i + 1, Values: want})
+		st.Trials[i].Values()[0].Value = spaces.Float(7) // of a copy
+		if got := st.Trials[i].Values(); got.String() != want.String() {
+			t.Errorf("trial %d has %v; want %v", i+1, got, want)
+		}
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -115,7 +117,11 @@ func serverOf(l layout.Study) *report.Server {
 	proposed := &shelf{}
 	return report.NewServer(l.Journal(), func() (report.Source, error) {
 		thrifty(l)
-		return readSource(l, func() (*study.State, error) { return study.Load(string(l), proposed.visit()) })
+		src, err := readSource(l, func() (*study.State, error) { return study.Load(string(l), proposed.visit()) })
+		var now runtime.MemStats
+		runtime.ReadMemStats(&now)
+		debug.SetMemoryLimit(max(76<<20, int64(now.HeapAlloc)*3/2)) // what is free goes back before more is taken
+		return src, err
 	}, followed(l, proposed))
 }
 
