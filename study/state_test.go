@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -417,4 +418,37 @@ func TestValuesAreThoseProposed(t *testing.T) {
 			t.Errorf("trial %d has %v; want %v", i+1, got, want)
 		}
 	}
+}
+
+// A state keeps of a trial little more than the coordinates of its point.
+func TestTrialsTakeLittleRoom(t *testing.T) {
+	const params, trials = 100, 1000
+	c := study.Config{Metrics: []study.Metric{{Name: "loss", Direction: study.Minimize}}}
+	for i := range params {
+		c.Params = append(c.Params, spaces.Param{Name: fmt.Sprint("x", i), Kind: spaces.KindFloat, Max: 1})
+	}
+	st := new(study.State)
+	if err := st.Apply(study.Record{Event: study.Created{ID: "a", Config: c}}); err != nil {
+		t.Fatal(err)
+	}
+	live := func() int {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	before := live()
+	for n := 1; n <= trials; n++ {
+		var values spaces.Values
+		for i, p := range c.Params {
+			values = append(values, spaces.Assignment{Name: p.Name, Value: spaces.Float(1 / float64(n+i))})
+		}
+		if err := st.Apply(study.Record{Event: study.Proposed{Trial: n, Values: values}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if each := (live() - before) / trials; each > 2*8*params+1000 {
+		t.Errorf("a trial of %d parameters takes %d bytes", params, each)
+	}
+	runtime.KeepAlive(st)
 }
