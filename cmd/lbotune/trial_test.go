@@ -19,14 +19,18 @@ import (
 
 // The command of a trial that lbotune runs is not shown if it writes into the trial's directory.
 func TestCommandOfARunningTrial(t *testing.T) {
+	param := spaces.Param{Name: "x", Kind: spaces.KindFloat, Max: 1}
 	l := layout.Study("/home/me/a b.study")
-	for line, shown := range map[string]bool{"./x {trial}": true, "./x {trial} --out={trial_dir}/r.json": false, "./x {trial} {checkpoint_dir}": false} {
+	for line, shown := range map[string]bool{"./x {x}": true, "./x {x} --out={trial_dir}/r.json": false, "./x {x} {checkpoint_dir}": false} {
 		for name, trial := range map[string]*study.Trial{"running": {}, "handed out": {Hand: true}, "done": {Status: optimizer.Succeeded}} {
 			t.Run(line+", "+name, func(t *testing.T) {
-				trial.Number = 3
-				st := &study.State{Config: study.Config{Command: command.Command{Shell: line}, Dir: "/home/me"}}
-				got := commandLine(st, l, trial)
-				if want := shown || name != "running"; want != strings.Contains(got, "./x 3") || !want && got != "" {
+				st := new(study.State)
+				record(t, st, study.Created{ID: "a", Config: study.Config{Command: command.Command{Shell: line}, Params: []spaces.Param{param},
+					Metrics: []study.Metric{{Name: "loss", Direction: study.Minimize}}, Dir: "/home/me"}})
+				record(t, st, study.Proposed{Trial: 1, Values: spaces.Values{{Name: "x", Value: spaces.Float(0.5)}}})
+				st.Trials[0].Hand, st.Trials[0].Status = trial.Hand, trial.Status
+				got := commandLine(st, l, st.Trials[0])
+				if want := shown || name != "running"; want != strings.Contains(got, "./x 0.5") || !want && got != "" {
 					t.Errorf("%s, %s: %q", line, name, got)
 				}
 			})

@@ -77,6 +77,7 @@ type Study struct {
 // Trial is what is shown of a trial, beside what is known of it.
 type Trial struct {
 	*study.Trial
+	Set       spaces.Values            `json:"values"`   // once it is written
 	Standing  string                   `json:"standing"` // one of standings
 	Value     *float64                 `json:"value"`
 	Why       string                   `json:"why,omitempty"`
@@ -312,11 +313,8 @@ func (t *Trial) MarshalJSON() ([]byte, error) {
 	if !t.shown {
 		all.describe()
 	}
-	return journal.Plain(struct { // to escape is up to who has it written
-		Number int           `json:"trial"`
-		Values spaces.Values `json:"values"`
-		*fields
-	}{t.Number, t.Values(), (*fields)(&all)})
+	all.Set = t.Values()
+	return journal.Plain((*fields)(&all)) // to escape is up to who has it written
 }
 
 // describe adds what takes the most room.
