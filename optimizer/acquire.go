@@ -112,7 +112,7 @@ func probability(_ *ask, best float64, mode string) pointwise {
 // confidence is the upper confidence bound, above best and in logarithms, so
 // that factors can be added to it.
 func confidence(a *ask, best float64, mode string) pointwise {
-	beta, stated := a.set.Beta.Number()
+	beta, stated := a.set.Beta.number()
 	if !stated {
 		beta = acquisition.Beta(string(a.set.Beta), a.past.space.Len(), len(a.past.y)+len(a.pending))
 	}

@@ -95,7 +95,9 @@ func (l *lbo) Explain(ctx context.Context, q Query, points iter.Seq[spaces.Point
 	}
 	s := a.view.surrogate
 	e := Explanation{Best: s.value(s.best), Warp: s.fit.Warp, Lengths: s.fit.Hyper.Lengths(), Noise: s.slope(s.best) * s.noise, Lipschitz: a.note.Lipschitz}
-	e.Beliefs, err = a.beliefs(points)
+	if points != nil {
+		e.Beliefs, err = a.beliefs(points)
+	}
 	if ended := ctx.Err(); ended != nil {
 		return Explanation{}, ended
 	}

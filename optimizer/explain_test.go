@@ -234,6 +234,12 @@ func TestExplainsManyAsOne(t *testing.T) {
 			t.Errorf("point %d of %d: %+v; alone %+v", k, len(many), many[k], one)
 		}
 	}
+	if all := explain(t, e, 21, points[:1024]).Beliefs; len(all) != 1024 || all[1023] != many[1023] {
+		t.Errorf("%d beliefs of 1024 points", len(all))
+	}
+	if x, err := e.Explain(t.Context(), optimizer.Query{Trial: 21}, nil); err != nil || x.Lengths == nil || x.Beliefs != nil {
+		t.Errorf("of no points: %+v, error %v", x, err)
+	}
 }
 
 func TestExplainsNothingWithoutAModel(t *testing.T) {

@@ -245,7 +245,7 @@ func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 	points := pick(all, front)
 	set := a.set
 	set.LipschitzConstant = 0 // which is in the objectives' units, as noise is
-	if sd, _ := set.Noise.Number(); sd > 0 {
+	if sd, _ := set.Noise.number(); sd > 0 {
 		set.Noise = auto
 	}
 	scalar := newLBO(newHistory(a.past.space, mix(a.past.seed+uint64(a.trial))), set)

@@ -22,7 +22,7 @@ const (
 // shown reports whether what the model takes for noise is: it was declared, or twins
 // disagree. Where there can be no twins, the model is believed.
 func (l *lbo) shown(s *surrogate) bool {
-	if _, declared := l.set.Noise.Number(); declared || len(l.past.twins) > 0 {
+	if _, declared := l.set.Noise.number(); declared || len(l.past.twins) > 0 {
 		return declared || !s.agree(l.past.twins)
 	}
 	return l.set.Local != on || !slices.ContainsFunc(l.past.space.Coords(), func(c spaces.Coord) bool { return c.Cells == 0 })

@@ -53,7 +53,7 @@ type Settings struct {
 	// Beta of the upper confidence bound: dragonfly (0.5 d ln(2dt+1)),
 	// kandasamy (5 d ln(2dt+1)), group (0.2 d ln(2dt+1)) or a fixed number.
 	// Default dragonfly; with preset paper kandasamy.
-	Beta wordOrNumber `json:"beta,omitzero" toml:"beta"`
+	Beta WordOrNumber `json:"beta,omitzero" toml:"beta"`
 	// Thompson is how posterior functions are drawn: pathwise (Matheron's rule)
 	// or rff (random Fourier features alone). Default pathwise.
 	Thompson string `json:"thompson,omitempty" toml:"thompson"`
@@ -90,7 +90,7 @@ type Settings struct {
 	// Noise is auto (learned) or the standard deviation of a measured value in
 	// the objective's units; 0 declares a deterministic objective. Default
 	// auto.
-	Noise wordOrNumber `json:"noise,omitzero" toml:"noise"`
+	Noise WordOrNumber `json:"noise,omitzero" toml:"noise"`
 
 	// SafetyConstant, if positive, is a Lipschitz constant of Observation.Margin, per unit
 	// of distance in the cube. Only points are then proposed at which the trials told so
@@ -198,7 +198,7 @@ func (s Settings) Resolved(d int) Settings {
 		}
 		*v = cmp.Or(*v, c.allowed[0])
 	}
-	kappa, every, size, beta := 2.0, defaultExploreEvery, max(leastDesign, min(d+1, mostDesign)), wordOrNumber("dragonfly")
+	kappa, every, size, beta := 2.0, defaultExploreEvery, max(leastDesign, min(d+1, mostDesign)), WordOrNumber("dragonfly")
 	if paper {
 		kappa, every, size, beta = 10, 4, 3*d, "kandasamy"
 	}
@@ -221,20 +221,20 @@ func list(words []string) string {
 	return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
 }
 
-// wordOrNumber is a setting that is either a word, such as "auto", or a number, such as "0.1".
+// WordOrNumber is a setting that is either a word, such as "auto", or a number, such as "0.1".
 // An empty one means the default.
-type wordOrNumber string
+type WordOrNumber string
 
-// Number returns the number, and false if s holds a word or nothing.
-func (s wordOrNumber) Number() (float64, bool) {
+// number is the number, and false if s holds a word or nothing.
+func (s WordOrNumber) number() (float64, bool) {
 	x, err := strconv.ParseFloat(string(s), 64)
 	return x, err == nil
 }
 
 // problem says what is wrong with s, given the allowed words; numbers must be
 // finite and not negative.
-func (s wordOrNumber) problem(words []string) string {
-	x, number := s.Number()
+func (s WordOrNumber) problem(words []string) string {
+	x, number := s.number()
 	switch {
 	case number && (!(x >= 0) || math.IsInf(x, 0)):
 		return fmt.Sprintf("found %v; want a number that is not negative, or %s", x, list(words))
@@ -245,15 +245,15 @@ func (s wordOrNumber) problem(words []string) string {
 }
 
 // MarshalJSON writes a JSON number or string.
-func (s wordOrNumber) MarshalJSON() ([]byte, error) {
-	if x, number := s.Number(); number {
+func (s WordOrNumber) MarshalJSON() ([]byte, error) {
+	if x, number := s.number(); number {
 		return json.Marshal(x)
 	}
 	return json.Marshal(string(s))
 }
 
 // UnmarshalJSON reads a JSON number or string.
-func (s *wordOrNumber) UnmarshalJSON(b []byte) error {
+func (s *WordOrNumber) UnmarshalJSON(b []byte) error {
 	var v any
 	if err := json.Unmarshal(b, &v); err != nil {
 		return err
@@ -262,17 +262,17 @@ func (s *wordOrNumber) UnmarshalJSON(b []byte) error {
 }
 
 // UnmarshalTOML takes a decoded TOML number or string.
-func (s *wordOrNumber) UnmarshalTOML(v any) error {
+func (s *WordOrNumber) UnmarshalTOML(v any) error {
 	switch v := v.(type) {
 	case string:
-		*s = wordOrNumber(v)
-		if _, number := s.Number(); !number {
+		*s = WordOrNumber(v)
+		if _, number := s.number(); !number {
 			return nil
 		}
 	case int64:
 		return s.UnmarshalTOML(float64(v))
 	case float64:
-		*s = wordOrNumber(strconv.FormatFloat(v, 'g', -1, 64))
+		*s = WordOrNumber(strconv.FormatFloat(v, 'g', -1, 64))
 		return nil
 	}
 	return fmt.Errorf("found %#v; want a number or a word", v)

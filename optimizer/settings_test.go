@@ -83,7 +83,7 @@ noise = 0.05
 	if ps := s.Validate(); len(ps) > 0 {
 		t.Error(ps)
 	}
-	if x, ok := s.Beta.Number(); !ok || x != 1e16 {
+	if s.Beta != "1e+16" {
 		t.Errorf("beta = %v", s.Beta)
 	}
 	b, err := json.Marshal(s)

@@ -202,7 +202,7 @@ func (l *lbo) sample(ctx context.Context, fit modelFit, base *modelFit, x [][]fl
 func (l *lbo) gpSettings(w warp.Warp, values []float64, unit float64) gp.Settings {
 	s := gp.NewSettings(l.past.space.Len())
 	s.Seed = mix(l.past.seed + uint64(len(values)))
-	if sd, ok := l.set.Noise.Number(); ok {
+	if sd, ok := l.set.Noise.number(); ok {
 		// A small error of the value is one of the warped value times the slope.
 		z := sd / unit * math.Exp(w.LogJacobian(warp.Median(values)))
 		s.FixedNoise = math.Min(math.Max(z*z, gp.DeterministicNoise), gp.MostNoise)

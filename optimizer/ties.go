@@ -111,7 +111,7 @@ func (s *surrogate) agree(twins [][2]int) bool {
 
 // twin returns a twin of the best trial while it is open whether there is noise.
 func (a *ask) twin() (spaces.Point, bool) {
-	_, declared := a.set.Noise.Number()
+	_, declared := a.set.Noise.number()
 	open := !declared && a.view.surrogate.noisy() && len(a.past.twins) < twinsWant && a.view.surrogate.agree(a.past.twins)
 	if !open || a.set.Local != on || len(a.past.y) < 3*(a.past.space.Len()+1) {
 		return nil, false

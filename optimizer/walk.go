@@ -64,7 +64,7 @@ func (a *ask) gains(q, p place) bool {
 	if q.success < 0 || p.success < 0 {
 		return q.success >= 0
 	}
-	noise, _ := a.set.Noise.Number()
+	noise, _ := a.set.Noise.number()
 	return a.past.better(q.success, p.success) && (a.past.over[q.success] != a.past.over[p.success] || a.past.y[q.success] > a.past.y[p.success]+noise)
 }
 

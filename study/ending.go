@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -218,7 +219,7 @@ func (s *State) refute(t *Trial) {
 	if stated <= 0 || s.Refuted != "" || !t.Succeeded() {
 		return
 	}
-	noise, _ := s.Config.Optimizer.Noise.Number()
+	noise, _ := strconv.ParseFloat(string(s.Config.Optimizer.Noise), 64) // 0 of a word
 	for _, n := range s.Order {
 		u := s.Trials[n-1]
 		if u == t {
