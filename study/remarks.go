@@ -92,13 +92,12 @@ func (s *State) failuresBegin() string {
 	if s.counts[optimizer.Failed] < leastSplit {
 		return ""
 	}
-	numbers := map[*Trial][]float64{} // of their parameters
-	for _, t := range s.Trials {
+	numbers := lists.Map(s.Trials, func(t *Trial) []float64 {
 		values := t.Values()
-		numbers[t] = lists.Map(s.Config.Params, func(p spaces.Param) float64 { return values.Float(p.Name) })
-	}
+		return lists.Map(s.Config.Params, func(p spaces.Param) float64 { return values.Float(p.Name) })
+	})
 	for i, p := range s.Config.Params {
-		at := func(t *Trial) float64 { return numbers[t][i] }
+		at := func(t *Trial) float64 { return numbers[t.Number-1][i] }
 		var all []*Trial
 		total := 0 // of them that failed
 		for _, k := range s.Order {
