@@ -266,7 +266,7 @@ func (s *State) spans(trials []*Trial, param int) bool {
 	p, c := s.Config.Params[param], s.Search.Space.Offset(param)
 	for _, t := range trials {
 		low, high = min(low, t.Point[c]), max(high, t.Point[c])
-		if v, _ := t.Values.Get(p.Name); slices.Contains(p.Choices, v) {
+		if v, _ := t.Values().Get(p.Name); slices.Contains(p.Choices, v) {
 			levels[v] = true
 		}
 	}
