@@ -118,9 +118,11 @@ func serverOf(l layout.Study) *report.Server {
 	return report.NewServer(l.Journal(), func() (report.Source, error) {
 		thrifty(l)
 		src, err := readSource(l, func() (*study.State, error) { return study.Load(string(l), proposed.visit()) })
-		var now runtime.MemStats
-		runtime.ReadMemStats(&now)
-		debug.SetMemoryLimit(max(76<<20, int64(now.HeapAlloc)*3/2)) // what is free goes back before more is taken
+		if os.Getenv("GOMEMLIMIT") == "" { // what is free goes back before more is taken
+			var now runtime.MemStats
+			runtime.ReadMemStats(&now)
+			debug.SetMemoryLimit(max(76<<20, int64(now.HeapAlloc)*3/2))
+		}
 		return src, err
 	}, followed(l, proposed))
 }
