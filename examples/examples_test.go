@@ -49,7 +49,7 @@ func TestExamplesRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds lbotune and runs dozens of trials")
 	}
-	lbotune, trials := build(t), effort.Of(2, 2, 4)
+	lbotune, trials := build(t), 2
 	for _, e := range examples() {
 		t.Run(e.spec, func(t *testing.T) {
 			if e.rare && !effort.Long() {

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -205,6 +206,9 @@ func (tr traits) testAnyMoment(outer *testing.T, a runner.Attacher) {
 	moments, apart := 40, 200*time.Microsecond
 	if tr.slow {
 		moments, apart = 20, 3*time.Millisecond
+	}
+	if effort.Raced { // what is killed is watched in vain, and takes ten times as long to start
+		moments, apart = moments/4, 4*apart
 	}
 	for i := range moments {
 		log := filepath.Join(outer.TempDir(), "log")

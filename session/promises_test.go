@@ -59,7 +59,7 @@ func TestPromises(t *testing.T) {
 		for _, c := range formerClashes {
 			studies = append(studies, func() { run(strings.Split(c.settings, "+"), c.seed) })
 		}
-		groups, step := drawnPairs(), effort.Of(raced(421, 61), 23, 1)
+		groups, step := drawnPairs(), effort.Of(raced(421, 131), 23, 1)
 		if step == 1 {
 			groups = drawnGroups()
 		}
@@ -68,7 +68,7 @@ func TestPromises(t *testing.T) {
 				studies = append(studies, func() { run(names, uint64(i+1)) })
 			}
 		}
-		for seed := range uint64(effort.Of(raced(3, 10), 30, 200)) {
+		for seed := range uint64(effort.Of(raced(3, 6), 30, 100)) {
 			studies = append(studies, func() { run(drawnSettings(seed), seed) })
 		}
 	}

@@ -36,7 +36,7 @@ import (
 // has run before. What the scheduler of goroutines decides at one instant of simulated
 // time is not fixed by the seed, so that a rare failure may need a few runs to be seen.
 func TestSimulation(t *testing.T) {
-	first, last := uint64(1), uint64(effort.Of(raced(3, 30), 90, 500))
+	first, last := uint64(1), uint64(effort.Of(raced(3, 12), 90, 300))
 	which := os.Getenv("LBOTUNE_SIMULATE")
 	if which != "" {
 		first, last = seedsOf(t, which)
