@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -170,7 +171,7 @@ func (s *State) created(e Created, at time.Time) error {
 		return errors.New("the study has no id")
 	}
 	*s = State{ID: e.ID, Config: e.Config, Space: space, Search: search, Began: at,
-		SetUp: e.Config.Setup == "", provenance: e.Config.provenance(), counts: map[optimizer.Status]int{}, answered: map[string]string{}, ran: &configurations{}, rungs: make([][]*Trial, len(search.rungs))}
+		SetUp: e.Config.Setup == "", provenance: e.Config.provenance(), wording: e.Config.wording(), counts: map[optimizer.Status]int{}, answered: map[string]string{}, ran: &configurations{}, rungs: make([][]*Trial, len(search.rungs))}
 	return nil
 }
 
@@ -185,11 +186,15 @@ func (s *State) configChanged(e ConfigChanged) error {
 	before := len(s.Config.Params)
 	moved := !sameJSON(e.Config.Params, s.Config.Params) || !sameJSON(e.Config.Where, s.Config.Where) ||
 		!slices.Equal(search.rungs, s.Search.rungs) || !sameJSON(search.Settings, s.Search.Settings)
-	another := len(incomparable(s.Config, e.Config)) > 0
+	another := len(s.incomparable(e.Config)) > 0
 	anew := !s.committed()
 	if anew || len(e.Config.Params) > before {
 		s.provenance = e.Config.provenance()
 	}
+	if anew {
+		clear(s.wording)
+	}
+	maps.Copy(s.wording, e.Config.wording())
 	if !sameJSON(e.Config.Safety, s.Config.Safety) {
 		for _, t := range s.Trials {
 			t.waived, t.before = len(t.Confirms), t.Done() || len(t.Repeats) > 0 || t.underWay()

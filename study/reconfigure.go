@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,7 +96,7 @@ func (s *State) refused(now Config) []string {
 	}
 	out = append(out, differs("seed", was.Seed, now.Seed)...)
 	if s.committed() {
-		out = append(out, incomparable(was, now)...)
+		out = append(out, s.incomparable(now)...)
 	}
 	return out
 }
@@ -109,7 +110,8 @@ func differs(what string, a, b any) []string {
 }
 
 // incomparable lists the changes after which values are other ones than those so far.
-func incomparable(was, now Config) []string {
+func (s *State) incomparable(now Config) []string {
+	was := s.Config
 	var out []string
 	fixed := func(what string, a, b any) { out = append(out, differs(what, a, b)...) }
 	if !was.Command.Alike(now.Command) && !commandExtends(was, now) {
@@ -153,16 +155,12 @@ func incomparable(was, now Config) []string {
 	fixed("sources", was.Run.Sources, now.Run.Sources)
 	fixed("setup", was.Setup, now.Setup)
 	for i, p := range was.Params[:min(len(was.Params), len(now.Params))] {
-		q := now.Params[i]
-		fixed("inactive of "+p.Name, p.Inactive, q.Inactive)
-		values := p.Choices
-		if p.Kind == spaces.KindBool {
-			values = []spaces.Value{spaces.Bool(false), spaces.Bool(true)}
-		}
-		for _, v := range values {
-			if _, err := q.Normalize(v); err == nil {
-				fixed(fmt.Sprintf("words of %s = %s", p.Name, v.Text()), words(p, v), words(q, v))
-			}
+		fixed("inactive of "+p.Name, p.Inactive, now.Params[i].Inactive)
+	}
+	after := now.wording()
+	for _, what := range slices.Sorted(maps.Keys(after)) {
+		if before, had := s.wording[what]; had {
+			fixed(what, before, after[what])
 		}
 	}
 	return out
@@ -178,11 +176,23 @@ func variable(env []string, name string) (last string) {
 	return last
 }
 
-func words(p spaces.Param, v spaces.Value) []string {
-	if own, has := p.Words[v.Text()]; has {
-		return own
+// wording is what the command is given for each value of a choice or a bool.
+func (c *Config) wording() map[string][]string {
+	out := map[string][]string{}
+	for _, p := range c.Params {
+		values := p.Choices
+		if p.Kind == spaces.KindBool {
+			values = []spaces.Value{spaces.Bool(false), spaces.Bool(true)}
+		}
+		for _, v := range values {
+			own, has := p.Words[v.Text()]
+			if !has {
+				own = []string{v.Text()}
+			}
+			out[fmt.Sprintf("words of %s = %s", p.Name, v.Text())] = own
+		}
 	}
-	return []string{v.Text()}
+	return out
 }
 
 // aims are the objectives as far as trials depend on them: without what was still to be

@@ -187,6 +187,31 @@ func TestChangesOfABegunStudy(t *testing.T) {
 	}
 }
 
+// A choice that comes back still means what it meant when trials had it: they count again.
+func TestChoiceComesBack(t *testing.T) {
+	with := func(words string, choices ...spaces.Value) study.Config {
+		c := config()
+		c.Params = append(c.Params, spaces.Param{Name: "o", Kind: spaces.KindChoice, Choices: choices, Default: choices[0],
+			Words: map[string][]string{"a": {words}}})
+		return c
+	}
+	a, b, d := spaces.String("a"), spaces.String("b"), spaces.String("d")
+	st := begun(t, config())
+	for _, c := range []study.Config{with("-O3", a, b), with("-O3", b, d)} {
+		apply(t, st, study.ConfigChanged{Config: c})
+	}
+	if change, err := st.Reconfigured(with("-O0", a, b)); err == nil || !strings.Contains(err.Error(), `words of o = a: was ["-O3"], is ["-O0"]`) {
+		t.Errorf("taken over: %+v, %v", change, err)
+	}
+	if _, err := st.Reconfigured(with("-O3", b, a)); err != nil {
+		t.Error(err)
+	}
+	apply(t, st, study.Excluded{Trial: 1})
+	if _, err := st.Reconfigured(with("-O0", a, b)); err != nil {
+		t.Errorf("without results: %v", err)
+	}
+}
+
 // Before the first trial parameters may change their order, which is that of the trials.
 func TestOrderBeforeTheFirstTrial(t *testing.T) {
 	st, c := &study.State{}, config()

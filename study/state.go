@@ -49,9 +49,10 @@ type State struct {
 	// Watched is what the pruner must know, if there is one.
 	Watched []pruner.Call
 
-	rungs      [][]*Trial      // those with a result on each, with a resource
-	ran        *configurations // that trials were proposed with
-	provenance string          // of the results of trials from now on
+	rungs      [][]*Trial          // those with a result on each, with a resource
+	ran        *configurations     // that trials were proposed with
+	provenance string              // of the results of trials from now on
+	wording    map[string][]string // of all configs since there were results
 	best       *Trial
 	goal       *Trial        // of several objectives: the first that has reached the goals
 	sinceBest  int           // trials finished after the best one
