@@ -278,7 +278,7 @@ func (p Param) Normalize(v Value) (Value, error) {
 	switch p.Kind {
 	case KindFloat, KindInt:
 		x, ok := v.Number()
-		if !ok || !(x >= p.Min && x <= p.Max) || p.Kind == KindInt && x != math.Trunc(x) {
+		if !ok || !(x >= p.Min && x <= p.Max) || p.Kind == KindInt && v != Int(int64(x)) && v != Float(math.Trunc(x)) {
 			break
 		}
 		if p.Step > 0 {

@@ -431,6 +431,18 @@ func TestParseValues(t *testing.T) {
 	}
 }
 
+// A whole number that is computed with as a neighbour of its own is none of the parameter's values.
+func TestNoIntIsAnother(t *testing.T) {
+	p := spaces.Param{Name: "n", Kind: spaces.KindInt, Min: -1 << 53, Max: 1 << 53}
+	for text, want := range map[string]bool{
+		"9007199254740992": true, "9007199254740993": false, "-9007199254740992": true, "-9007199254740993": false,
+	} {
+		if v, err := p.Parse(text); (err == nil) != want || want && v.Text() != text {
+			t.Errorf("%s: %v, %v", text, v, err)
+		}
+	}
+}
+
 func FuzzRoundTrip(f *testing.F) {
 	f.Add(1e-7, 0.05, true, 0.3, 40)
 	f.Add(-1e300, 1e300, false, 0.999999, 40)
