@@ -131,15 +131,18 @@ func newPreview(ctx context.Context, cfg *study.Config, l layout.Study) (*previe
 	}
 	search, errSearch := cfg.Search()
 	space, errSpace := cfg.Space()
-	earlier, errEarlier := cfg.ReadEarlier(0)
-	if err := cmp.Or(errSearch, errSpace, errEarlier); err != nil {
+	if err := cmp.Or(errSearch, errSpace); err != nil {
 		return nil, err
 	}
-	p.Earlier = earlier
+	st, err := begins(cfg, search, l)
+	if err != nil {
+		return nil, err
+	}
+	p.Earlier = st.Earlier
 	if space.Related() {
 		p.Where, p.Allowed = cfg.Where, space.Share()
 	}
-	opt, err := optimizer.New(search.Space, cfg.Seed, search.Settings, (&study.State{Config: *cfg, Search: search, Earlier: p.Earlier}).Inherited()...)
+	opt, err := optimizer.New(search.Space, cfg.Seed, search.Settings, st.Inherited()...)
 	if err != nil {
 		return nil, err
 	}
@@ -176,6 +179,21 @@ func newPreview(ctx context.Context, cfg *study.Config, l layout.Study) (*previe
 		q.Pending = append(q.Pending, optimizer.Pending{Trial: q.Trial, Point: point})
 	}
 	return p, nil
+}
+
+// begins is a study of the config as far as earlier ones are known: after its first trial they are not read again.
+func begins(cfg *study.Config, search *study.Search, l layout.Study) (*study.State, error) {
+	if st, err := study.Load(string(l)); err == nil && len(st.Trials) > 0 {
+		change, err := st.Reconfigured(*cfg)
+		if err == nil && change != nil {
+			err = st.Apply(study.Record{Event: *change})
+		}
+		if err == nil {
+			return st, nil
+		}
+	}
+	earlier, err := cfg.ReadEarlier(0)
+	return &study.State{Config: *cfg, Search: search, Earlier: earlier}, err
 }
 
 func (p *preview) text() string {
