@@ -1,6 +1,7 @@
 package spaces
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -263,7 +264,9 @@ func (p Param) Parse(text string) (Value, error) {
 			v = Bool(text == "true")
 		}
 	default:
-		v = String(text)
+		if v = String(text); text == none && !slices.Contains(p.Choices, v) {
+			v = String("")
+		}
 	}
 	if err != nil || !v.IsValid() {
 		return Value{}, fmt.Errorf("parameter %s: found %q; want %s", p.Name, text, p.Describe())
@@ -319,8 +322,11 @@ func (p Param) Describe() string {
 	case KindBool:
 		return "true or false"
 	}
-	return "one of " + strings.Join(lists.Map(p.Choices, Value.Text), ", ")
+	return "one of " + strings.Join(lists.Map(p.Choices, func(v Value) string { return cmp.Or(v.Text(), none) }), ", ")
 }
+
+// none is how people see and write the empty choice.
+const none = `""`
 
 // Levels returns how many different values the parameter has, and false for a
 // float without a step, which has no useful count.

@@ -431,6 +431,23 @@ func TestParseValues(t *testing.T) {
 	}
 }
 
+// The empty choice is seen in errors, and can be written as it is shown there.
+func TestEmptyChoiceIsShown(t *testing.T) {
+	p := spaces.Param{Name: "o", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String(""), spaces.String("--fast")}}
+	if _, err := p.Parse("x"); err == nil || err.Error() != `parameter o: found "x"; want one of "", --fast` {
+		t.Error(err)
+	}
+	for _, text := range []string{"", `""`} {
+		if v, err := p.Parse(text); v != p.Choices[0] {
+			t.Errorf("%q is %v, %v", text, v, err)
+		}
+	}
+	p.Choices[1] = spaces.String(`""`)
+	if v, err := p.Parse(`""`); v != p.Choices[1] {
+		t.Errorf("two quotes that are a choice are %q, %v", v, err)
+	}
+}
+
 // A whole number that is computed with as a neighbour of its own is none of the parameter's values.
 func TestNoIntIsAnother(t *testing.T) {
 	p := spaces.Param{Name: "n", Kind: spaces.KindInt, Min: -1 << 53, Max: 1 << 53}

@@ -221,7 +221,7 @@ func parseCell(p spaces.Param, text string) (spaces.Value, error) {
 		text = strings.ToLower(text)
 	}
 	v, err := p.Parse(text)
-	if x, no := strconv.ParseFloat(text, 64); err != nil && no == nil {
+	if x, no := strconv.ParseFloat(text, 64); err != nil && no == nil && (p.Kind != spaces.KindInt || math.Abs(x) < 1<<53) {
 		if whole, no := p.Normalize(spaces.Float(x)); no == nil {
 			return whole, nil
 		}

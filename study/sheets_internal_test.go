@@ -10,6 +10,7 @@ import (
 func TestParseCell(t *testing.T) {
 	float := spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: -1, Max: 1}
 	whole := spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 0, Max: 9}
+	large := spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 0, Max: 1 << 53}
 	flag := spaces.Param{Name: "b", Kind: spaces.KindBool}
 	choice := spaces.Param{Name: "c", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("SGD"), spaces.String("sgd")}}
 	for _, c := range []struct {
@@ -21,6 +22,7 @@ func TestParseCell(t *testing.T) {
 		{float, "low", spaces.Value{}}, // although 0 would be in the range
 		{whole, "3.0", spaces.Int(3)},
 		{whole, "3.5", spaces.Value{}},
+		{large, "9007199254740993", spaces.Value{}}, // whose neighbour is in the range
 		{flag, "True", spaces.Bool(true)},
 		{choice, "SGD", spaces.String("SGD")},
 	} {

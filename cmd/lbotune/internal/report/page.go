@@ -345,7 +345,7 @@ func (s *Study) panel(t *Trial) panel {
 	if s.Live.Control {
 		like := map[string]string{}
 		for _, a := range values {
-			like[a.Name] = a.Value.Text()
+			like[a.Name] = cmp.Or(a.Value.Text(), `""`) // an empty field means the default
 		}
 		text, err := json.Marshal(like)
 		must(err) // of strings

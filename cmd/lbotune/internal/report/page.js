@@ -381,6 +381,7 @@
     document.addEventListener('click', e => {
       if (!e.target.dataset.like) return;
       const form = document.getElementById('enqueue'), like = JSON.parse(e.target.dataset.like);
+      form.reset(); // of what only other values have
       for (const name in like) form.elements.namedItem('p:' + name).value = like[name];
       location.hash = '#control';
       form.parentNode.open = true;

@@ -897,3 +897,14 @@ func TestComparisonTakesWhatCounts(t *testing.T) {
 		})
 	}
 }
+
+// Values like those of a trial are all of its values: an empty field of the page means the default.
+func TestLikeAnEmptyChoice(t *testing.T) {
+	h := begin(t, spaces.Param{Name: "o", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("--fast"), spaces.String("")}})
+	h.trial(0.9)
+	s := h.of(true)
+	s.Live.Control = true
+	if got := s.panel(s.Trials[0]).Like; got != `{"o":"\"\""}` {
+		t.Errorf("like %s", got)
+	}
+}
