@@ -40,7 +40,7 @@ var floors = map[string]place{
 	"internal/pattern":  {1, nil},
 	"internal/door":     {1, nil},
 	"internal/layout":   {1, []string{"internal/door", "internal/journal", "internal/lists"}},
-	"internal/command":  {1, []string{"spaces", "internal/lists", "internal/shell", "internal/pattern"}},
+	"internal/command":  {1, []string{"spaces", "internal/layout", "internal/lists", "internal/shell", "internal/pattern"}},
 	"internal/secrets":  {1, nil},
 	"internal/kinds":    {1, []string{"runner"}},
 	"internal/pareto":   {1, nil},

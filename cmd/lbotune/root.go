@@ -334,6 +334,7 @@ func (g *global) logger(dir string) (*slog.Logger, func() error, error) {
 // place, through the door. It refuses to append to the study's own files, whatever name they
 // are given, and to write among those of another study.
 func openLog(path string, l layout.Study) (*os.File, error) {
+	path = layout.Direct(path)
 	for what, own := range map[string]string{"journal": l.Journal(), "lock": journal.LockPath(l.Journal())} {
 		// They may lead to one file, be it there or not.
 		if sameFile(path, own) || sameFile(filepath.Dir(path), filepath.Dir(own)) && filepath.Base(path) == filepath.Base(own) {

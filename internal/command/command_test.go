@@ -1,7 +1,10 @@
 package command_test
 
 import (
+	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -201,6 +204,24 @@ func TestHostileValues(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// What stands before ".." may be a link: a path leads where the system finds it.
+func TestInsideBehindLinks(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err == nil {
+		err = errors.Join(os.MkdirAll(filepath.Join(dir, "far/deep"), 0o700), os.Symlink("far/deep", filepath.Join(dir, "near")))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][3]string{
+		{"", "near/../x", "far/x"}, {"", dir + "/near/../x", "far/x"}, {"near", "../x", "far/x"}, {"", "far/../x", "x"}, {"near", "x", "near/x"},
+	} {
+		if got, want := command.Inside(filepath.Join(dir, c[0]), c[1]), filepath.Join(dir, c[2]); got != want {
+			t.Errorf("%s in %s is %s; want %s", c[1], c[0], got, want)
 		}
 	}
 }

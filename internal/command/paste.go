@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/internal/pattern"
 	"github.com/lbotune/lbotune/internal/shell"
 )
@@ -27,12 +28,15 @@ func (b *Bindings) WorkDir() string {
 	return Inside(b.Dir, cwd)
 }
 
-// Inside is a path that is read in a directory.
+// Inside is where a path leads that is read in a directory, also behind a link before "..".
 func Inside(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return path
+	if !filepath.IsAbs(path) && dir != "" {
+		path = dir + "/" + path
 	}
-	return filepath.Join(dir, path)
+	if strings.Contains(path, "..") {
+		path = layout.Direct(path)
+	}
+	return filepath.Join(path)
 }
 
 // secretRE matches the names of variables whose values are not to be shown.
