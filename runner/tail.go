@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -103,6 +104,7 @@ type tail struct {
 	w      io.Writer
 	limit  int64 // nothing from here on is copied
 	offset int64
+	last   string // that was copied before the offset
 	buf    []byte
 }
 
@@ -113,8 +115,13 @@ func (t *tail) copy(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	st.Size = min(st.Size, t.limit)
-	if st.Size < t.offset {
-		t.offset = 0
+	if st.Size < t.offset || t.rewritten() {
+		torn := t.last != "" && !strings.HasSuffix(t.last, "\n")
+		if t.offset, t.last = 0, ""; torn {
+			if err := t.tear(); err != nil {
+				return 0, err
+			}
+		}
 	}
 	begun := t.offset
 	for t.offset < st.Size {
@@ -134,19 +141,45 @@ func (t *tail) copy(ctx context.Context) (int64, error) {
 		data, hole := dataAt(t.fd, t.offset)
 		text := t.buf[:min(int64(n), max(0, hole-t.offset), t.limit-t.offset)]
 		if data > t.offset {
-			t.offset, text = data, []byte("\n") // ends the line that the hole has torn
-			if g, ok := t.w.(interface{ Gap() }); ok {
-				g.Gap()
-				continue
-			}
+			t.offset, t.last = data, ""
+			err = t.tear()
 		} else {
 			t.offset += int64(len(text))
+			t.last += string(text[max(0, len(text)-lastKept):])
+			t.last = t.last[max(0, len(t.last)-lastKept):]
+			_, err = t.w.Write(text)
 		}
-		if _, err := t.w.Write(text); err != nil {
+		if err != nil {
 			return 0, err
 		}
 	}
 	return t.offset - begun, nil
+}
+
+// tear ends a line of which the rest is missing.
+func (t *tail) tear() (err error) {
+	if g, ok := t.w.(interface{ Gap() }); ok {
+		g.Gap()
+	} else {
+		_, err = t.w.Write([]byte("\n"))
+	}
+	return err
+}
+
+// lastKept is how much of what was copied is compared with what stands there.
+const lastKept = 64
+
+// rewritten reports whether something else stands before the offset now, and no hole: a file that was emptied may be
+// longer than before at the next look.
+func (t *tail) rewritten() bool {
+	now := make([]byte, len(t.last))
+	n, _ := unix.Pread(t.fd, now, t.offset-int64(len(now)))
+	for i := range n {
+		if now[i] != 0 && now[i] != t.last[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // ReadTail returns at most the last n bytes of the file that open opens, made safe to print.

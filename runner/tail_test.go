@@ -105,6 +105,28 @@ func TestTailTruncation(t *testing.T) {
 	}
 }
 
+// A file that was emptied and is longer again at the next look is read from its start, and no line of it in part.
+func TestTailOfRewritten(t *testing.T) {
+	f, path := logFile(t)
+	appendTo(t, f, "start\nloss=")
+	var l listener
+	ended, done := make(chan struct{}), make(chan error)
+	go func() { done <- runner.Tail(context.Background(), runner.At(path), math.MaxInt64, &l, ended) }()
+	l.await(t, "start\nloss=")
+	again, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		_, err = again.WriteString("loss=12.5\nloss=11.5\n")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
+	close(ended)
+	if err := <-done; err != nil || l.heard() != "start\nloss=\nloss=12.5\nloss=11.5\n" {
+		t.Errorf("heard %q, %v", l.heard(), err)
+	}
+}
+
 func TestTailErrors(t *testing.T) {
 	f, path := logFile(t)
 	appendTo(t, f, "text")
