@@ -22,10 +22,12 @@ type setting struct {
 // person changes is not among them: the settings tell of that.
 var drawnKinds = []string{"kill", "killAtOp", "fault", "stop1", "stop2", "stop3", "leave", "shutdown"}
 
-// settingNamed is the setting of the name.
+// settingNamed is the setting of the name, one that draws nothing if there is none.
 func settingNamed(name string) setting {
-	i := slices.IndexFunc(settings, func(s setting) bool { return s.name == name })
-	return settings[i]
+	if i := slices.IndexFunc(settings, func(s setting) bool { return s.name == name }); i >= 0 {
+		return settings[i]
+	}
+	return setting{}
 }
 
 func nothing(*simSheet) {}

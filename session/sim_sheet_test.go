@@ -153,7 +153,11 @@ func drawnPlan(names []string, seed uint64) (*simPlan, error) {
 		s.table(name)
 	}
 	for _, name := range names {
-		settingNamed(name).draw(s)
+		draw := settingNamed(name).draw
+		if draw == nil {
+			return nil, fmt.Errorf("no setting that can be drawn is called %q", name)
+		}
+		draw(s)
 	}
 	for _, f := range s.late {
 		f()
