@@ -36,6 +36,15 @@ func TestCommandsAreExtended(t *testing.T) {
 		{"train --lr={lr} --slow", "train --lr={lr} --wd={wd} --bn={bn}", false},
 		{"train --lr={lr} | tee log", "train --lr={lr} --wd={wd} --bn={bn} | tee log", true},
 		{"[train --lr {lr}]", "[train --lr {lr} --wd {wd} {flag:bn}]", true},
+		{"train --lr={lr}  --name 'a  b'", "train --lr={lr} --name 'a  b'  --wd={wd} {flag:bn}", true},
+		{"train --lr={lr}\ntee log", "train --lr={lr} --wd={wd} {flag:bn}\ntee log\n", true},
+		{"train --lr={lr}\ntee log", "train --lr={lr} --wd={wd} {flag:bn} tee log", false},
+		{"train --lr={lr} --name 'a  b'", "train --lr={lr} --name 'a b' --wd={wd} {flag:bn}", false},
+		{`train --lr={lr} "a\"  b" c`, `train --lr={lr} "a\" b" c --wd={wd} {flag:bn}`, false},
+		{`train --lr={lr} a\  b`, `train --lr={lr} a\ b --wd={wd} {flag:bn}`, false},
+		{"train \\\n --lr={lr}", "train \\\n --lr={lr} \\\n --wd={wd} {flag:bn}", true},
+		{"train --lr={lr} <<E\n a\nE", "train --lr={lr} --wd={wd} {flag:bn} <<E\n a\nE", true},
+		{"train --lr={lr} <<E\n a\nE", "train --lr={lr} --wd={wd} {flag:bn} <<E\n  a\nE", false},
 		{"[train --lr {lr}]", "train --lr {lr} --wd {wd} {flag:bn}", false},
 	} {
 		t.Run(c.was, func(t *testing.T) {
@@ -63,6 +72,7 @@ func TestCommandsAreExtended(t *testing.T) {
 		{file("lr: {lr}\nwd: 0.25\n"), file("lr: {lr}\nwd: {wd}\n"), true},
 		{file("lr: {lr}\nwd: 0.5\n"), file("lr: {lr}\nwd: {wd}\n"), false},
 		{file("- lr: {lr}\n"), file("- lr: {lr}\n- fast: yes\n  wd: {wd}\n"), false},
+		{file("a:\n  b: 1\n"), file("a:\nb: 1\nwd: {wd}\n"), false},
 		{file("--lr\n{lr}\n"), file("--lr\n{lr}\n--wd\n{wd}\n"), true},
 		{file("lr: 1\n", setting("lr", "{lr}")), file("lr: 1\n", setting("lr", "{lr}"), setting("wd", "{wd}")), true},
 		{file("lr: 1\n", setting("lr", "{lr}")), file("lr: 2\n", setting("lr", "{lr}"), setting("wd", "{wd}")), false},

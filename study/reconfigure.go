@@ -141,7 +141,7 @@ func (s *State) incomparable(now Config) []string {
 			name, _, _ := strings.Cut(e, "=")
 			a, b := variable(before, name), variable(after, name)
 			other := differs("variable of a parameter", a, b)
-			if slices.ContainsFunc(command.Parse(a), ofParams) && !extends(strings.Fields(a), strings.Fields(b), was, now) && !slices.Contains(out, strings.Join(other, "")) {
+			if slices.ContainsFunc(command.Parse(a), ofParams) && !extends(fields(a), fields(b), was, now) && !slices.Contains(out, strings.Join(other, "")) {
 				out = append(out, other...)
 			}
 		}
@@ -276,87 +276,6 @@ func brief(v any) string {
 		return string(r[:120]) + "..."
 	}
 	return string(b)
-}
-
-// A study that has begun may get more parameters, after those that it has. The trials so far
-// had the value of each that is its default now: the command had it written out, or the
-// program had it by itself.
-
-// added lists the parameters that a config has beyond an earlier one.
-func added(was, now Config) []spaces.Param { return now.Params[min(len(was.Params), len(now.Params)):] }
-
-// withAdded returns the values of a trial from when there were only the first n parameters.
-func withAdded(v spaces.Values, space *spaces.Space, n int) spaces.Values {
-	out := slices.Clone(v)
-	for i := n; i < space.Len(); i++ {
-		if p := space.Params()[i]; space.Exists(i, out) {
-			out = append(out, spaces.Assignment{Name: p.Name, Value: p.Default})
-		}
-	}
-	return out
-}
-
-// extends reports whether a template is an earlier one into which parameters were put, by its words
-// or lines. Each piece is one of the earlier ones in their order, as it was or with a parameter
-// where that has its default; or it holds a parameter; or it is an option before one that does and is none itself.
-func extends(was, now []string, before, after Config) bool {
-	space, err := spaces.New(after.Params...)
-	params := added(before, after)
-	if err != nil || len(params) == 0 {
-		return false // Apply will say so
-	}
-	b := &command.Bindings{Params: params, Values: withAdded(nil, space, len(before.Params))}
-	plain := func(text string) string { out, _ := b.Expand(text); return strings.TrimSpace(out) }
-	holds := func(i int) bool {
-		return i < len(now) && slices.ContainsFunc(command.Parse(now[i]), func(part command.Part) bool {
-			return slices.ContainsFunc(params, func(p spaces.Param) bool { return p.Name == part.Name })
-		})
-	}
-	at := 0
-	for i, piece := range now {
-		switch {
-		case at < len(was) && plain(piece) == plain(was[at]):
-			at++
-		case holds(i), strings.HasPrefix(piece, "-") && !strings.Contains(piece, " ") && holds(i+1) && !strings.HasPrefix(now[i+1], "-"):
-		default:
-			return false
-		}
-	}
-	return at == len(was)
-}
-
-func pieces(c command.Command) []string {
-	if c.Shell != "" {
-		return strings.Fields(c.Shell)
-	}
-	return c.Argv
-}
-
-// commandExtends reports whether the command is the earlier one but for added parameters.
-func commandExtends(was, now Config) bool {
-	return (was.Command.Shell == "") == (now.Command.Shell == "") && extends(pieces(was.Command), pieces(now.Command), was, now)
-}
-
-// filesExtend reports the same of the rendered files.
-func filesExtend(was, now Config) bool {
-	if len(was.Files) != len(now.Files) {
-		return false
-	}
-	for i, f := range was.Files {
-		g := now.Files[i]
-		if f.To != g.To || len(f.Set) > 0 && f.Text != g.Text || !extends(settings(f), settings(g), was, now) {
-			return false
-		}
-	}
-	return true
-}
-
-// settings are the lines of a template, or what is set in a base file.
-func settings(f command.File) []string {
-	if len(f.Set) == 0 {
-		return strings.Split(f.Text, "\n")
-	}
-	return lists.Map(f.Set, func(s command.Setting) string { return brief(s) })
 }
 
 // inOrder returns the parameters in the order that they had before, if all of those are
