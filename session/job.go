@@ -167,7 +167,7 @@ func withSources(job *runner.Job, s *study.Sources, start string, linked []strin
 // are left out, and some entries are links.
 func isolate(from, to string, linked []string) string {
 	links := strings.Join(append([]string{"node_modules"}, lists.Map(linked, shell.Quote)...), "|")
-	return "(mkdir -m 700 -- " + to + " && cd -- " + from + ` && set -- && for f in * .[!.]*; do [ -e "$f" ] || [ -L "$f" ] || continue; case $f in
+	return "(mkdir -m 700 -- " + to + " && cd -- " + from + ` && set -- && for f in * .[!.]* ..?*; do [ -e "$f" ] || [ -L "$f" ] || continue; case $f in
 *.study) continue ;;
 ` + links + `) copy= ;;
 .*) copy=; [ -f "$f" ] && [ ! -L "$f" ] && copy=1 ;;

@@ -140,6 +140,22 @@ func TestSourcesBehindALink(t *testing.T) {
 	}
 }
 
+// Isolated trials have all that lies in the directory, whatever its name begins with: mounts of Kubernetes lead to ..data.
+func TestIsolatedNames(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", ".a", "..a", "..data"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := isolated(dir, "isolate")
+	c.Command.Shell = "cd {trial_dir}/" + layout.SourcesName + " && cd a && cd - && cd .a && cd - && cd ..a && cd - && cd ..data && " + c.Command.Shell
+	st := conclude(t, c, session.Options{Dir: filepath.Join(t.TempDir(), "s"), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
+	if n := st.Count(optimizer.Succeeded); n != 3 {
+		t.Errorf("%d of 3 trials have succeeded", n)
+	}
+}
+
 // Where a file goes away while a trial's copy of the sources is made, as those of editors do, the copy
 // is made again: that is no failure of the trial's.
 func TestSourcesThatChange(t *testing.T) {
