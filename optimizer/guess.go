@@ -34,6 +34,9 @@ const (
 	guessDoubt = 3
 )
 
+// guessWidths are w by how sure the person is.
+var guessWidths = map[string]float64{"hardly": 0.3, "somewhat": 0.15, "very": 0.05}
+
 // newGuess returns nil if nothing was guessed.
 func newGuess(space *spaces.Space) *guess {
 	at, known := today(space)
@@ -41,10 +44,9 @@ func newGuess(space *spaces.Space) *guess {
 		return nil
 	}
 	g := &guess{at: at, widths: make([]float64, len(at))}
-	widths := map[string]float64{"hardly": 0.3, "somewhat": 0.15, "very": 0.05}
 	for j, c := range space.Coords() {
 		if sure := space.Params()[c.Param].Sure; sure != "" {
-			g.widths[j] = widths[sure]
+			g.widths[j] = guessWidths[sure]
 			g.guessed++
 		}
 	}

@@ -95,6 +95,9 @@ func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
 	if err := ctx.Err(); err != nil {
 		return Proposal{}, err
 	}
+	if n, known := len(q.Thresholds), l.past.objectives; n > 0 && known > 0 && n != known {
+		return Proposal{}, fmt.Errorf("found %d thresholds; the trials have %d values", n, known)
+	}
 	wrong, err := l.distrust(ctx) // may begin *l anew: what was taken from it before would not hold
 	if err != nil {
 		return Proposal{}, err

@@ -152,6 +152,32 @@ func TestNoThresholdIsMinusInfinity(t *testing.T) {
 	}
 }
 
+// Thresholds are one for each objective, and how sure a guess is has one of three words.
+func TestWhatMeansNothingIsRefused(t *testing.T) {
+	opt := newOptimizer(t, cube(2), 1, optimizer.Settings{})
+	ask := func(thresholds ...float64) error {
+		_, err := opt.Ask(t.Context(), optimizer.Query{Trial: 2, Thresholds: thresholds})
+		return err
+	}
+	if err := ask(0); err != nil {
+		t.Errorf("before the objectives are known: %v", err)
+	}
+	tellAll(t, opt, optimizer.Observation{Trial: 1, Proposal: optimizer.Proposal{Point: spaces.Point{0.5, 0.5}}, Status: optimizer.Succeeded, Values: []float64{1, 2}})
+	if err := ask(0); err == nil || err.Error() != "found 1 thresholds; the trials have 2 values" {
+		t.Error(err)
+	}
+	if err := ask(0, 0); err != nil {
+		t.Error(err)
+	}
+	space, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Max: 1, Default: spaces.Float(0), Sure: "quite"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := optimizer.New(space, 1, optimizer.Settings{}); err == nil || err.Error() != `parameter x: sure: found "quite"; allowed are hardly, somewhat and very` {
+		t.Error(err)
+	}
+}
+
 // Asked anew, or beside pending trials and failures, the answers are the same; and there
 // is no best trial to recommend.
 func TestSeveralFollowFromWhatWasTold(t *testing.T) {

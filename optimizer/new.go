@@ -37,6 +37,11 @@ func New(space *spaces.Space, seed uint64, settings Settings, earlier ...Earlier
 	case methodLipschitz:
 		return &adaLIPO{past: h}, nil
 	}
+	for _, p := range space.Params() {
+		if p.Sure != "" && guessWidths[p.Sure] == 0 {
+			return nil, fmt.Errorf("parameter %s: sure: found %q; allowed are hardly, somewhat and very", p.Name, p.Sure)
+		}
+	}
 	l := newLBO(h, s)
 	if err := l.inherit(context.Background(), earlier); err != nil {
 		return nil, err
