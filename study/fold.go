@@ -191,7 +191,7 @@ func (s *State) configChanged(e ConfigChanged) error {
 	if anew || len(e.Config.Params) > before {
 		s.provenance = e.Config.provenance()
 	}
-	if anew {
+	if anew && len(s.excluded()) == 0 { // which may count again
 		clear(s.wording)
 	}
 	maps.Copy(s.wording, e.Config.wording())

@@ -151,7 +151,13 @@ func (s *State) incomparable(now Config) []string {
 	}
 	fixed("repeats", max(was.Run.Repeats, 1), max(now.Run.Repeats, 1))
 	fixed("combine", cmp.Or(was.Run.Combine, "mean"), cmp.Or(now.Run.Combine, "mean"))
-	fixed("cwd", filepath.Clean(was.Run.Cwd), filepath.Clean(now.Run.Cwd))
+	place := func(cwd string) string {
+		if strings.Contains(cwd, "..") { // what stands before it may be a link
+			return cwd
+		}
+		return filepath.Clean(cwd)
+	}
+	fixed("cwd", place(was.Run.Cwd), place(now.Run.Cwd))
 	fixed("sources", was.Run.Sources, now.Run.Sources)
 	fixed("setup", was.Setup, now.Setup)
 	for i, p := range was.Params[:min(len(was.Params), len(now.Params))] {

@@ -139,6 +139,7 @@ func TestChangesOfABegunStudy(t *testing.T) {
 		"measured":          {nil, func(c *study.Config) { c.Metrics[0].Measure = study.Seconds }, []string{`measure: was none, is "seconds"`}},
 		"the median":        {nil, func(c *study.Config) { c.Run.Combine = "median" }, []string{`combine: was "mean", is "median"`}},
 		"another directory": {nil, func(c *study.Config) { c.Run.Cwd = "/tmp" }, []string{`cwd: was ".", is "/tmp"`}},
+		"behind a link":     {func(c *study.Config) { c.Run.Cwd = "near/../x" }, func(c *study.Config) { c.Run.Cwd = "x" }, []string{`cwd: was "near/../x", is "x"`}},
 		"other sources":     {nil, func(c *study.Config) { c.Run.Sources = &study.Sources{From: "src", Mode: "copy"} }, []string{"sources: was none, is "}},
 		"another setup":     {nil, func(c *study.Config) { c.Setup = "make" }, []string{`setup: was none, is "make"`}},
 		"the same directory and mean written out": {nil, func(c *study.Config) { c.Run.Cwd, c.Run.Combine = ".", "mean" }, nil},
@@ -207,8 +208,15 @@ func TestChoiceComesBack(t *testing.T) {
 		t.Error(err)
 	}
 	apply(t, st, study.Excluded{Trial: 1})
-	if _, err := st.Reconfigured(with("-O0", a, b)); err != nil {
-		t.Errorf("without results: %v", err)
+	for _, c := range []study.Config{with("-O3", b, a), with("-O3", b, d), with("-O0", a, b)} {
+		change, err := st.Reconfigured(c)
+		if err != nil {
+			t.Fatalf("without results: %v", err)
+		}
+		apply(t, st, *change)
+	}
+	if _, err := st.Event(study.Request{Action: study.ActionInclude, Trial: 1}); err == nil {
+		t.Error("a result of other words is brought back")
 	}
 }
 
