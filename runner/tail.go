@@ -118,7 +118,8 @@ func (t *tail) copy(ctx context.Context) (int64, error) {
 	if st.Size < t.offset || t.rewritten() {
 		torn := t.last != "" && !strings.HasSuffix(t.last, "\n")
 		if t.offset, t.last = 0, ""; torn {
-			if err := t.tear(); err != nil {
+			t.gap()
+			if _, err := t.w.Write([]byte("\n")); err != nil { // what follows begins a line
 				return 0, err
 			}
 		}
@@ -141,29 +142,29 @@ func (t *tail) copy(ctx context.Context) (int64, error) {
 		data, hole := dataAt(t.fd, t.offset)
 		text := t.buf[:min(int64(n), max(0, hole-t.offset), t.limit-t.offset)]
 		if data > t.offset {
-			t.offset, t.last = data, ""
-			err = t.tear()
+			if t.offset, t.last = data, ""; t.gap() {
+				continue
+			}
+			text = []byte("\n") // ends the line that the hole has torn
 		} else {
 			t.offset += int64(len(text))
 			t.last += string(text[max(0, len(text)-lastKept):])
 			t.last = t.last[max(0, len(t.last)-lastKept):]
-			_, err = t.w.Write(text)
 		}
-		if err != nil {
+		if _, err := t.w.Write(text); err != nil {
 			return 0, err
 		}
 	}
 	return t.offset - begun, nil
 }
 
-// tear ends a line of which the rest is missing.
-func (t *tail) tear() (err error) {
-	if g, ok := t.w.(interface{ Gap() }); ok {
+// gap tells w that a part is missing, if it takes that.
+func (t *tail) gap() bool {
+	g, takes := t.w.(interface{ Gap() })
+	if takes {
 		g.Gap()
-	} else {
-		_, err = t.w.Write([]byte("\n"))
 	}
-	return err
+	return takes
 }
 
 // lastKept is how much of what was copied is compared with what stands there.
@@ -175,7 +176,7 @@ func (t *tail) rewritten() bool {
 	now := make([]byte, len(t.last))
 	n, _ := unix.Pread(t.fd, now, t.offset-int64(len(now)))
 	for i := range n {
-		if now[i] != 0 && now[i] != t.last[i] {
+		if now[i] != 0 && t.last[i] != 0 && now[i] != t.last[i] {
 			return true
 		}
 	}

@@ -105,11 +105,16 @@ func TestTailTruncation(t *testing.T) {
 	}
 }
 
+// A gapListener notes gaps as bars.
+type gapListener struct{ listener }
+
+func (l *gapListener) Gap() { _, _ = l.Write([]byte("|")) }
+
 // A file that was emptied and is longer again at the next look is read from its start, and no line of it in part.
 func TestTailOfRewritten(t *testing.T) {
 	f, path := logFile(t)
 	appendTo(t, f, "start\nloss=")
-	var l listener
+	var l gapListener
 	ended, done := make(chan struct{}), make(chan error)
 	go func() { done <- runner.Tail(context.Background(), runner.At(path), math.MaxInt64, &l, ended) }()
 	l.await(t, "start\nloss=")
@@ -122,7 +127,7 @@ func TestTailOfRewritten(t *testing.T) {
 	}
 	again.Close()
 	close(ended)
-	if err := <-done; err != nil || l.heard() != "start\nloss=\nloss=12.5\nloss=11.5\n" {
+	if err := <-done; err != nil || l.heard() != "start\nloss=|\nloss=12.5\nloss=11.5\n" {
 		t.Errorf("heard %q, %v", l.heard(), err)
 	}
 }
