@@ -30,7 +30,7 @@ func TestTodayIsRefused(t *testing.T) {
 	for want, p := range map[string]spaces.Param{
 		"parameter n: default: found 2 of type int32; want a whole number from 1 to 9": spaces.NewInt("n", 1, 9).Today(int32(2)),
 		`parameter n: default: found "3"; want a whole number from 1 to 9`:             spaces.NewInt("n", 1, 9).Today("3"),
-		`parameter x: default: found 3 of type uint; want one of a, `:                  spaces.NewChoice("x", "a", "").Today(uint(3)),
+		`parameter x: default: found 3 of type uint; want one of a, ""`:                spaces.NewChoice("x", "a", "").Today(uint(3)),
 	} {
 		t.Run(want, func(t *testing.T) {
 			if _, err := spaces.New(p); err == nil || err.Error() != want {
