@@ -322,7 +322,7 @@ func isMissing(text string) bool {
 		return true
 	}
 	switch strings.ToLower(text) {
-	case "", "-", "--", "—", "?", "??", "???", "none", "null", "na", "n/a", "<na>":
+	case "", "-", "--", "—", "?", "??", "???", "none", "null", "nil", "<nil>", "na", "n/a", "n.a.", "<na>":
 		return true
 	}
 	return false

@@ -241,6 +241,12 @@ func TestMissingValues(t *testing.T) {
 		{loss, "loss: 3 acc: 1\nloss: None acc: 1\n", none},
 		{loss, "loss: 3\nloss none of these\n", 3},
 		{loss, "loss: 3\nloss: nothing\n", 3},
+		{loss, "loss = 3\nloss = n.a.\n", none}, // Vowpal Wabbit
+		{loss, "loss: 3\nloss: nil\n", none},
+		{loss, "loss: 3\nloss: <nil>\n", none},
+		{loss, "train: 0.9 loss: 3\ntest: 0.8 loss: 2\n", 2},
+		{parser.Rule{Metric: "test loss"}, "train: 0 [5/5] loss: 3\ntest: [5/5] loss: 2\n", 2},
+		{parser.Rule{Metric: "train loss"}, "train: 50%|█    | 5/10 [00:01, loss=3]\nval: 50%|█    | 5/10 [00:01, loss=2]\n", 3},
 		{loss, "loss: 3\nloss: diverged\n", none},
 		{loss, "loss: 3\nloss = DIVERGED.\n", none},
 		{loss, "loss: 3, acc: 1\nloss: failed, acc: 1\n", none},

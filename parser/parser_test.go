@@ -140,6 +140,12 @@ func TestMetricByNameExplained(t *testing.T) {
 			`metric "loss" is ambiguous: the output has train loss (line 1: 0.3) and validation loss (line 1: 0.4)`},
 		{"loss", `{"train": {"loss": 0.3}, "test": {"loss": 0.4}}`, "ambiguous",
 			`metric "loss" is ambiguous: the output has train loss (line 1: 0.3) and test loss (line 1: 0.4)`},
+		{"Loss", "Train: 0 [ 100/200 ( 50%)]  Loss: 0.3 (0.35)\nTest: [  10/10]  Loss:   0.4 (  0.45)\n", "ambiguous", // timm
+			`metric "Loss" is ambiguous: the output has train Loss (line 1: 0.3) and test Loss (line 2: 0.4)`},
+		{"loss", "Training:  50%|█████     | 5/10 [00:01<00:01,  5.00it/s, loss=0.3]\rValidation: 100%|██████████| 2/2 [00:01<00:00,  2.00it/s, loss=0.4]\n", "ambiguous", // tqdm
+			`metric "loss" is ambiguous: the output has train loss (line 1: 0.3) and validation loss (line 1: 0.4)`},
+		{"loss", "train: 1/3 loss=0.3\nval: 1/3 loss=0.4\n", "ambiguous",
+			`metric "loss" is ambiguous: the output has train loss (line 1: 0.3) and validation loss (line 2: 0.4)`},
 	}
 	for _, test := range tests {
 		t.Run(test.name+" "+test.text, func(t *testing.T) {

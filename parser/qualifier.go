@@ -3,6 +3,8 @@ package parser
 import (
 	"bytes"
 	"strings"
+
+	"github.com/lbotune/lbotune/internal/pattern"
 )
 
 // qualifier is a word before a metric's name that makes it another metric:
@@ -32,7 +34,7 @@ func (q *qualifiers) before(at int) qualifier {
 			continue
 		}
 		word := qualifierNamed(bytes.TrimSpace(q.text[q.segment:q.seen]))
-		if value := skipBlanks(q.text, q.seen+size); word != unqualified && (q.text[q.seen] != ':' || !startsNumber(q.text[value:])) {
+		if value := skipBlanks(q.text, q.seen+size); word != unqualified && (q.text[q.seen] != ':' || !startsNumber(q.text[value:]) || progressRE().Match(q.text[value:])) {
 			q.marked = word
 		}
 		q.segment = q.seen + size
@@ -42,6 +44,9 @@ func (q *qualifiers) before(at int) qualifier {
 	}
 	return q.marked
 }
+
+// progressRE finds how far an epoch has come, as "Train:  50%|" and "Train: 3 [" say it, and no metric called train.
+var progressRE = pattern.Lazy(`^\d+(?:%|/|[ \t]*\[)`)
 
 // separates measures what may divide a line into parts, if text begins with it.
 func separates(text []byte) int {
