@@ -145,7 +145,7 @@ func (s *State) optuna(t *Trial, metrics []string) *optuna.Trial {
 func (c *Config) match(s *sheet, e *Earlier) error {
 	e.Ignored = slices.Clone(s.columns)
 	for _, p := range c.Params {
-		column, err := c.findColumn(s.columns, p.Name, "params.", paramColumn())
+		column, err := c.findColumn(s.columns, p.Name, paramColumn(), "params."+p.Name)
 		switch {
 		case err != nil:
 			return err
@@ -184,11 +184,11 @@ var (
 	noName       = pattern.Lazy(`[^A-Za-z0-9_]`)
 )
 
-// findColumn returns the column with a name, best behind the full prefix, or if there is none, the one
-// that has it behind another, in other letters, or with signs that a name cannot have: Weight-Decay. It is
+// findColumn returns the first of the best columns that is there, or else the only one that has a name, perhaps
+// behind a prefix, in other letters, or with signs that a name cannot have: Weight-Decay. It is
 // empty if there is none. In other letters it is none that another parameter or metric has.
-func (c *Config) findColumn(columns []string, name, full string, prefix *regexp.Regexp) (string, error) {
-	for _, column := range []string{full + name, name} {
+func (c *Config) findColumn(columns []string, name string, prefix *regexp.Regexp, best ...string) (string, error) {
+	for _, column := range best {
 		if slices.Contains(columns, column) {
 			return column, nil
 		}
@@ -249,7 +249,7 @@ func (c *Config) readTable(text []byte) (*sheet, error) {
 		}
 	}
 	s, name := &sheet{columns: head}, c.Objective().Name
-	if s.objective, err = c.findColumn(head, name, "metrics.", metricColumn()); err != nil {
+	if s.objective, err = c.findColumn(head, name, metricColumn(), "metrics."+name, name); err != nil {
 		return nil, fmt.Errorf("line 1: %w", err)
 	}
 	other := func(names ...string) string { // the first that is a column, and no parameter
@@ -281,9 +281,10 @@ func (c *Config) readTable(text []byte) (*sheet, error) {
 			row.cells[head[i]] = strings.TrimSpace(cell)
 		}
 		row.value = row.cells[s.objective]
-		switch word := strings.ToLower(row.cells[standing]); word {
+		word := strings.ToLower(row.cells[standing])
+		switch word = word[strings.LastIndexByte(word, '.')+1:]; strings.ReplaceAll(word, "_", "") { // TrialState.PRUNED, EarlyStopped
 		case "pruned", "stopped", "running", "waiting", "pending", "unfinished", "excluded", "out of range", "interrupted", "new", "reserved", "killed",
-			"early_stopped", "abandoned", "canceled", "cancelled", "suspended", "scheduled", "queued", "staged", "candidate",
+			"earlystopped", "usercanceled", "syscanceled", "inprogress", "active", "abandoned", "canceled", "cancelled", "suspended", "scheduled", "queued", "staged", "candidate",
 			"dispatched", "stale", "paused", "preempted", "preempting":
 			row.left = word
 		case "fail", "failed", "broken", "crashed", "error", "timeout", "memoryout":

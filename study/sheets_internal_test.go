@@ -46,8 +46,8 @@ func TestColumnsInOtherLettersAreTheirOwn(t *testing.T) {
 		{"config.Loss", true, false},
 		{"LOSS", true, true},
 	} {
-		param, err := c.findColumn([]string{find.column}, "Loss", "params.", paramColumn())
-		metric, no := c.findColumn([]string{find.column}, "loss", "metrics.", metricColumn())
+		param, err := c.findColumn([]string{find.column}, "Loss", paramColumn(), "params.Loss")
+		metric, no := c.findColumn([]string{find.column}, "loss", metricColumn(), "metrics.loss", "loss")
 		if (param != "") != find.param || (metric != "") != find.metric || err != nil || no != nil {
 			t.Errorf("%s: %q and %q, %v, %v", find.column, param, metric, err, no)
 		}
