@@ -122,6 +122,9 @@ func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []strin
 	if given := slices.DeleteFunc([]string{"metric", "minimize", "maximize"}, unset); len(given) > 1 {
 		return nil, usagef("found --%s; want one of them", strings.Join(given, " and --"))
 	}
+	if !unset("timeout") && o.Timeout <= 0 {
+		return nil, usagef("--timeout: found %v; want a positive duration such as 2h30m", o.Timeout)
+	}
 	in := o.Inline
 	in.Name, in.Command = cmp.Or(o.Name, draft.ProgramName(args)), args
 	in.Metric, in.Maximize = o.Metric+o.minimize+o.maximize, o.maximize != ""
