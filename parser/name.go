@@ -68,6 +68,7 @@ func (m *nameMatcher) match(l line, found []occurrence) []occurrence {
 // before none.
 func (m *nameMatcher) pairs(l line, found []occurrence) (_ []occurrence, named bool) {
 	qualifiers := qualifiers{text: l.text}
+	counted := countedRE().Match(l.text[max(bytes.Index(l.text, []byte("Benchmark")), 0):])
 	for {
 		first := -1
 		for i, at := range m.next {
@@ -89,7 +90,7 @@ func (m *nameMatcher) pairs(l line, found []occurrence) (_ []occurrence, named b
 			n.from = end
 		}
 		start, number := numberAfter(l, end, false)
-		if countedRE().Match(l.text) {
+		if counted {
 			start = bytes.LastIndexAny(bytes.TrimRight(l.text[:at], " \t"), " \t") + 1
 			end, number = start, scanValue(l.text[start:at], numberMode{})
 		}
@@ -134,6 +135,7 @@ func numberAfter(l line, end int, step bool) (start int, n number) {
 
 // countedRE matches lines that have each number before its name: those of Go's benchmarks and of time on macOS.
 var countedRE = pattern.Lazy(`^[ \t]*(?:Benchmark\S*[ \t]+\d+(?:[ \t]+[-+]?(?:[\d.]|NaN|Inf)\S*[ \t]+[A-Za-z%]\S*)+|` +
+	`\d+(?:[ \t]+[\d.]+[ \t]+[A-Za-z]+/(?:op|s))+|` +
 	`[\d.]+[ \t]+real[ \t]+[\d.]+[ \t]+user[ \t]+[\d.]+[ \t]+sys)[ \t]*$`)
 
 // rowOfNumbers gives what stands behind a name if it is three numbers or more, far

@@ -386,6 +386,10 @@ func TestMissingValues(t *testing.T) {
 		{name("B/op"), benchmark, 16},
 		{name("allocs/op"), benchmark, 2},
 		{name("BenchmarkFit-8"), benchmark, none},
+		{name("ns/op"), "2024-01-02 10:00:00 INFO BenchmarkFit-8 \t 1000\t 1234 ns/op\t 16 B/op\n", 1234},
+		{name("ns/op"), "bench-1  | BenchmarkFit-8 \t 1000\t 1234 ns/op\t 16 B/op\n", 1234},
+		{name("ns/op"), " 1000000\t      1234 ns/op\t      16 B/op\t       2 allocs/op\n", 1234}, // of testing.Benchmark
+		{name("B/op"), "1000\t 1234.5 ns/op\t 9.5 MB/s\t 16 B/op\t 2 allocs/op\n", 16},
 		{name("ns/op"), "BenchmarkFit 1000 1234 ns/op -0.9 acc NaN % 16 B/op\n", 1234},
 		{name("acc"), "BenchmarkFit 1000 1234 ns/op -0.9 acc NaN % 16 B/op\n", -0.9},
 		{name("%"), "BenchmarkFit 1000 1234 ns/op -0.9 acc NaN % 16 B/op\n", none},
