@@ -377,11 +377,11 @@ var deviationRE = pattern.Lazy(`^[\x00- \x7f]*\(?[\x00- \x7f]*(?:±|\+/-|\+-)[\x
 var lastDigitsRE = pattern.Lazy(`^\(\d+\)`)
 
 // goesOn reports whether what stands at i, which ends most tokens, is within this one: a
-// power or a product, bytes of zero as in UTF-16, and backspaces of which the terminal
+// power or a product, Wolfram's "3.1`*^-7", bytes of zero as in UTF-16, and backspaces of which the terminal
 // shows digits that are put over those before.
 func goesOn(text []byte, i int) bool {
 	c := text[i]
-	if c != '*' && c != 0 && c != '\b' {
+	if c != '*' && c != '`' && c != 0 && c != '\b' {
 		return false
 	}
 	next := i
@@ -394,5 +394,5 @@ func goesOn(text []byte, i int) bool {
 	if c == 0 {
 		return next < len(text) && !isBlank(text[next])
 	}
-	return startsNumber(text[next:])
+	return startsNumber(text[next:]) || bytes.HasPrefix(bytes.TrimPrefix(text[next:], []byte("*")), []byte("^"))
 }

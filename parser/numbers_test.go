@@ -74,6 +74,9 @@ func TestValuesBothWays(t *testing.T) {
 		"(9.30 ± 0.10)E-03":        none,
 		"[9.3]e-3":                 none,
 		"0.5 e-3":                  none,
+		"3.1*^-7":                  none, // Wolfram
+		"3.1`*^-7":                 none,
+		"3.1`20.*^7":               none,
 		"0.5 E+03":                 none,
 		"(9.30 ± 0.10) x 10^-3":    none,
 		"(9.30±0.10)×10⁻³":         none,
@@ -336,6 +339,7 @@ func TestMissingValues(t *testing.T) {
 		{parser.Rule{Metric: "loss", Pick: "mean"}, "loss: 3\nloss: 5\nloss: N/A\n", 4},
 		{parser.Rule{Metric: "loss", Pick: "first"}, "loss: N/A\nloss: 5\n", 5},
 		{parser.Rule{Regex: `loss.*?([\d.]+)`}, "loss=\u22124\n", none},
+		{parser.Rule{Regex: `loss -> ([-+.\w]+)`}, "loss -> 3.1*^-7\n", none},
 		{loss, "[0]\tloss:3+0.1\n[1]\tloss:nan+nan\n", none}, // xgboost.cv
 		{loss, "loss: 3\nloss: inf+nan acc: 1\n", none},
 		{loss, "loss: 3\nloss: +inf\n", none},

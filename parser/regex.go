@@ -119,8 +119,8 @@ func (m *regexMatcher) goesOn(text, token []byte, end int) int {
 	return skipDigits(text, end+1)
 }
 
-// fortranRE finds an exponent in double precision, as that of 1.5D-03.
-var fortranRE = pattern.Lazy(`^[dD][-+]\d+`)
+// fortranRE finds an exponent in double precision, as that of 1.5D-03, or in Wolfram's 1.5*^-3.
+var fortranRE = pattern.Lazy("^(?:[dD][-+]|`?\\*\\^[-+]?)\\d+")
 
 // wholeNumberAround looks for a longer number of another value of which
 // text[start:end] is only a part.
