@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -19,7 +20,7 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// hooks runs the commands of a study's [hooks], and after them removes the directories
+// hooks runs the commands of a study's [hooks], and after them packs the small files of attempts and removes the directories
 // that the study need not keep, one thing after the other: slowly, if they are slow, and
 // without the study's waiting for them before its end; it only lists what is to go. Whatever
 // fails is logged, and harms nothing.
@@ -40,6 +41,8 @@ type aftermath struct {
 	update study.Update
 	env    []string // of hooks
 	drop   []*leftover
+	id     layout.AttemptID
+	given  map[string]string // small files of the attempt that may go, nil if it keeps all
 }
 
 func newHooks(s *Study) *hooks {
@@ -69,6 +72,9 @@ func (h *hooks) follow(u study.Update) {
 	switch e := u.Record.Event.(type) {
 	case study.Finished:
 		a.drop = h.keep.toDrop(e.Trial)
+		h.mayPack(&a, e.Attempt, e.Slot, e.Failure, e.Leftovers)
+	case study.Ended:
+		h.mayPack(&a, e.Attempt, e.Slot, e.Failure, e.Leftovers)
 	case study.Closed:
 		if b := st.Best(); b != nil {
 			end := *b
@@ -87,14 +93,34 @@ func (h *hooks) follow(u study.Update) {
 	default:
 		return
 	}
-	if a.config == (study.Hooks{}) && len(a.drop) == 0 {
+	if a.config == (study.Hooks{}) && len(a.drop) == 0 && a.given == nil {
 		return
 	}
-	a.env = hookEnv(st, h.study.layout, a.update)
+	if a.config != (study.Hooks{}) {
+		a.env = hookEnv(st, h.study.layout, a.update)
+	}
 	h.feed.put(a)
 }
 
-// do runs the hooks, then removes directories.
+// mayPack says which small files of an attempt need not stay once it has succeeded: those that nothing mentions
+// which is run, or was, and that are still as they were made.
+func (h *hooks) mayPack(a *aftermath, attempt, slot int, failure *study.Failure, leftovers string) {
+	t, c := &a.update.Trial, &h.study.state.Config
+	if failure != nil || leftovers != "" || t.Hand || c.Run.Keep > 0 {
+		return
+	}
+	b := study.TrialBindings(h.study.layout, c, t, attempt, slot)
+	a.id, a.given = layout.AttemptID{Trial: t.Number, Attempt: attempt}, map[string]string{runner.StderrName: ""}
+	if !b.Mentions("{params_file") {
+		a.given[layout.ParamsName] = string(b.ParamsJSON()) + "\n"
+	}
+	if c.Run.SlotCount() > 1 {
+		a.given[layout.SlotName] = strconv.Itoa(slot) + "\n"
+	}
+	maps.DeleteFunc(a.given, func(name, _ string) bool { return b.Mentions("/" + name) })
+}
+
+// do runs the hooks, then packs small files and removes directories.
 func (h *hooks) do(a aftermath) {
 	u := a.update
 	switch u.Record.Event.(type) {
@@ -104,7 +130,15 @@ func (h *hooks) do(a aftermath) {
 			h.run("best", a.config.Best, a)
 		}
 	case study.Closed:
+		if a.config.End != "" {
+			_ = h.study.layout.Unpack(layout.AttemptID{Trial: u.Trial.Number, Attempt: u.Trial.Attempt}) // if it was packed
+		}
 		h.run("end", a.config.End, a)
+	}
+	if a.given != nil {
+		if err := h.study.layout.Pack(a.id, a.given); err != nil {
+			h.study.opts.Log.Debug("small files stay", "trial", a.id.Trial, "attempt", a.id.Attempt, "error", err)
+		}
 	}
 	for _, d := range a.drop {
 		h.keep.clear(d)

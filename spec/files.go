@@ -78,7 +78,7 @@ func (t *table) setting(f *command.File, prefix string) {
 
 // reserved lists the names in an attempt's directory that no file of the spec's can have.
 func reserved(c *study.Config) []string {
-	names := []string{"attempt.jsonl", runner.StdoutName, runner.StderrName, layout.ParamsName} // the first is the launcher's, too
+	names := []string{layout.RecordName, runner.StdoutName, runner.StderrName, layout.ParamsName}
 	if c.Run.Sources != nil {
 		names = append(names, layout.SourcesName)
 	}

@@ -25,7 +25,7 @@ func TrialBindings(l layout.Study, c *Config, t *Trial, attempt, slot int) *comm
 	return &command.Bindings{
 		Study: string(l), Trial: t.Number, Attempt: attempt, Slot: slot,
 		Seed:     t.seed(c),
-		TrialDir: dir, CheckpointDir: checkpoint(l, c, t), Checkpoints: c.checkpoints, ParamsFile: filepath.Join(dir, layout.ParamsName),
+		TrialDir: dir, CheckpointDir: checkpoint(l, c, t), Checkpoints: c.checkpoints, Mentions: c.mentions, ParamsFile: filepath.Join(dir, layout.ParamsName),
 		Params: c.Params, Values: t.Values(),
 		Dir: c.Dir, Cwd: c.Run.Cwd, Env: c.env(slot), SecretEnv: c.Run.SecretEnv, ParamsFromEnv: c.Run.ParamsFromEnv,
 	}

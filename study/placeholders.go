@@ -125,7 +125,11 @@ func (c *Config) templates() []template {
 
 // checkpoints reports whether trials have a directory for checkpoints.
 func (c *Config) checkpoints() bool {
-	return c.Resource() != "" || slices.ContainsFunc(c.templates(), func(t template) bool { return strings.Contains(t.text, "{checkpoint_dir}") })
+	return c.Resource() != "" || c.mentions("{checkpoint_dir}") || c.mentions("{checkpoint_dir:")
+}
+
+func (c *Config) mentions(text string) bool {
+	return slices.ContainsFunc(c.templates(), func(t template) bool { return strings.Contains(t.text, text) })
 }
 
 // names lists what the template's placeholders may name.

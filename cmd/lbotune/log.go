@@ -49,6 +49,9 @@ prints, until that attempt ends.`)
 		output := filepath.Join(l.Attempt(id), either(*stderr, runner.StderrName, runner.StdoutName))
 		err := runner.Tail(ctx, l.Output(output), math.MaxInt64, either[io.Writer](*raw, rawLog{g.out, g.err}, safe), ended)
 		if errors.Is(err, fs.ErrNotExist) {
+			if f, err := l.Output(filepath.Join(l.Attempt(id), runner.StdoutName))(); err == nil { // an empty stderr goes
+				return f.Close()
+			}
 			return noOutput(st, l, t, id, err)
 		}
 		return cmp.Or(err, safe.flush())

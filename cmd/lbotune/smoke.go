@@ -178,6 +178,9 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 	output := func(name string) ([]byte, error) {
 		var text bytes.Buffer
 		err := runner.Read(ctx, s.Layout().Output(filepath.Join(ran.TrialDir, name)), &text, math.MaxInt64)
+		if errors.Is(err, fs.ErrNotExist) { // an empty one goes
+			err = nil
+		}
 		return text.Bytes(), err
 	}
 	var log []byte

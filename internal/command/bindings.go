@@ -23,7 +23,9 @@ type Bindings struct {
 	// Checkpoints says that there is one.
 	TrialDir, CheckpointDir string
 	Checkpoints             func() bool
-	ParamsFile              string
+	// Mentions reports whether a text stands in anything that a trial is made of.
+	Mentions   func(text string) bool
+	ParamsFile string
 
 	// Params are the parameters, nil before the first trial; Values those that are active.
 	Params []spaces.Param

@@ -170,11 +170,12 @@ func (l Study) Former() string {
 	return ""
 }
 
-// Names of what lbotune puts into an attempt's directory beside the launcher's files.
+// Names of what lbotune puts into an attempt's directory beside its outputs.
 const (
-	ParamsName  = "params.json"  // the trial's parameters
-	SourcesName = "sources"      // its view of the sources
-	BeforeName  = "before.json"  // what stood in the place of its result files before its start
-	SlotName    = "slot"         // the number of the slot that it runs in, if there are several
-	ResultName  = "results.json" // for the results of some dialects' programs, which a variable tells of it
+	RecordName  = "attempt.jsonl" // the launcher's: who started it where, and how it ended
+	ParamsName  = "params.json"   // the trial's parameters
+	SourcesName = "sources"       // its view of the sources
+	BeforeName  = "before.json"   // what stood in the place of its result files before its start
+	SlotName    = "slot"          // the number of the slot that it runs in, if there are several
+	ResultName  = "results.json"  // for the results of some dialects' programs, which a variable tells of it
 )
