@@ -75,6 +75,14 @@ func TestHooksFindAllFiles(t *testing.T) {
 	}
 }
 
+// A trial has a directory for checkpoints in whatever form its place is asked for.
+func TestCheckpointsInAnyForm(t *testing.T) {
+	l, _ := small(t, ":", func(c *study.Config) { c.Files = []command.File{{Text: "dir: {checkpoint_dir:yaml}\n", To: "c.yaml"}} })
+	if names, err := l.Names(l.Trial(1)); err != nil || len(names) != 2 {
+		t.Errorf("in the trial's directory are %q, %v", names, err)
+	}
+}
+
 // Where the journal has lost the end of a trial, what was packed tells of it.
 func TestPackedTrialOfALostRecord(t *testing.T) {
 	l, _ := small(t, "echo ran >> log", func(c *study.Config) { c.Run.Workers, c.Budget.Trials = 2, 1 })
