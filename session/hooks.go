@@ -72,9 +72,9 @@ func (h *hooks) follow(u study.Update) {
 	switch e := u.Record.Event.(type) {
 	case study.Finished:
 		a.drop = h.keep.toDrop(e.Trial)
-		h.mayPack(&a, e.Attempt, e.Slot, e.Failure, e.Leftovers)
+		h.mayPack(&a, e.Attempt, e.Slot, e.Failure == nil && e.Leftovers == "")
 	case study.Ended:
-		h.mayPack(&a, e.Attempt, e.Slot, e.Failure, e.Leftovers)
+		h.mayPack(&a, e.Attempt, e.Slot, e.Failure == nil && e.Leftovers == "")
 	case study.Closed:
 		if b := st.Best(); b != nil {
 			end := *b
@@ -102,11 +102,10 @@ func (h *hooks) follow(u study.Update) {
 	h.feed.put(a)
 }
 
-// mayPack says which small files of an attempt need not stay once it has succeeded: those that nothing mentions
-// which is run, or was, and that are still as they were made.
-func (h *hooks) mayPack(a *aftermath, attempt, slot int, failure *study.Failure, leftovers string) {
+// mayPack says which small files of an attempt need not stay if it went well: those that the spec does not mention.
+func (h *hooks) mayPack(a *aftermath, attempt, slot int, well bool) {
 	t, c := &a.update.Trial, &h.study.state.Config
-	if failure != nil || leftovers != "" || t.Hand || c.Run.Keep > 0 {
+	if !well || t.Hand || c.Run.Keep > 0 {
 		return
 	}
 	b := study.TrialBindings(h.study.layout, c, t, attempt, slot)

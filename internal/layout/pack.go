@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -11,28 +10,24 @@ import (
 	"github.com/lbotune/lbotune/internal/door"
 )
 
-// packed is a line of the file that keeps the small files of attempts that have succeeded, where each would be one of its own.
+// packed is a line of the file that keeps the small files of attempts that have succeeded.
 type packed struct {
 	Trial   int               `json:"trial"`
 	Attempt int               `json:"attempt"`
 	Files   map[string]string `json:"files"`
 }
 
-const packedName = "trials/packed.jsonl"
+const (
+	packedName = "trials/packed.jsonl"
+	mostPacked = 1 << 30
+	mostRecord = 64 << 10
+)
 
-// mostPacked bounds the record of an attempt, and a line of the file.
-const mostPacked = 1 << 20
-
-// Pack moves the record of an attempt into the file for all, and its files that are as given by name. What
-// tells of its success must be on disk.
+// Pack moves the record of an attempt, and its files that are as given by name, into one file for all. The success of
+// the attempt must be on disk elsewhere.
 func (l Study) Pack(id AttemptID, given map[string]string) error {
-	return l.In(l.Attempt(id), func(d *door.Dir, name string) error {
-		dir, err := d.Dir(name)
-		if err != nil {
-			return err
-		}
-		defer dir.Close()
-		record, err := dir.Read(RecordName, mostPacked/16)
+	return l.inAttempt(id, func(study, dir *door.Dir) error {
+		record, err := dir.Read(RecordName, mostRecord)
 		if err != nil {
 			return err
 		}
@@ -43,54 +38,55 @@ func (l Study) Pack(id AttemptID, given map[string]string) error {
 			}
 		}
 		line, _ := json.Marshal(p) // strings: cannot fail
-		f, err := d.OpenFile(packedName, os.O_WRONLY|os.O_CREATE|os.O_APPEND)
+		f, err := study.OpenFile(packedName, os.O_WRONLY|os.O_CREATE|os.O_APPEND)
 		if err != nil {
 			return err
 		}
 		_, err = f.Write(append(line, '\n'))
-		if err = errors.Join(err, f.Close(), dir.Remove(RecordName)); err != nil { // without it, Unpack makes good whatever is cut short
-			return err
+		if err = errors.Join(err, f.Close()); err == nil {
+			err = dir.Remove(RecordName) // the first: without it, Unpack puts back the others, too
 		}
 		for name := range p.Files {
-			err = errors.Join(err, dir.Remove(name))
+			if err == nil {
+				err = dir.Remove(name)
+			}
 		}
 		return err
 	})
 }
 
-// Unpack puts back what Pack has moved, for who must know of an attempt what the journal has lost.
+// Unpack puts back what Pack has moved, for who asks again how the attempt ended.
 func (l Study) Unpack(id AttemptID) error {
+	return l.inAttempt(id, func(study, dir *door.Dir) error {
+		_, recorded := dir.Stat(RecordName)
+		_, ran := dir.Stat("stdout") // else it was only claimed
+		if recorded == nil || ran != nil {
+			return ran
+		}
+		text, err := study.Read(packedName, mostPacked)
+		at := bytes.LastIndex(text, fmt.Appendf(nil, `{"trial":%d,"attempt":%d,`, id.Trial, id.Attempt))
+		if err != nil || at < 0 {
+			return err
+		}
+		var p packed
+		err = json.NewDecoder(bytes.NewReader(text[at:])).Decode(&p)
+		for _, name := range []string{"stderr", ParamsName, SlotName, RecordName} { // the last says that all are there
+			if text, ok := p.Files[name]; ok && err == nil {
+				err = dir.Write(name, []byte(text))
+			}
+		}
+		return err
+	})
+}
+
+// inAttempt calls do with the directories of the study and of an attempt.
+func (l Study) inAttempt(id AttemptID, do func(study, dir *door.Dir) error) error {
 	return l.In(l.Attempt(id), func(d *door.Dir, name string) error {
 		dir, err := d.Dir(name)
 		if err != nil {
 			return err
 		}
 		defer dir.Close()
-		if _, err := dir.Stat(RecordName); err == nil {
-			return nil
-		}
-		if _, err := dir.Stat("stdout"); err != nil { // it was only claimed
-			return err
-		}
-		f, err := d.OpenFile(packedName, os.O_RDONLY)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		var last packed
-		lines := bufio.NewScanner(f)
-		lines.Buffer(nil, mostPacked)
-		for head := fmt.Appendf(nil, `{"trial":%d,"attempt":%d,`, id.Trial, id.Attempt); lines.Scan(); {
-			var p packed
-			if bytes.HasPrefix(lines.Bytes(), head) && json.Unmarshal(lines.Bytes(), &p) == nil {
-				last = p
-			}
-		}
-		for _, name := range []string{"stderr", ParamsName, SlotName, RecordName} { // which says that all are there
-			if text, ok := last.Files[name]; ok && err == nil {
-				err = dir.Write(name, []byte(text))
-			}
-		}
-		return err
+		return do(d, dir)
 	})
 }

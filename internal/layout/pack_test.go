@@ -100,7 +100,7 @@ func TestUnpackBelievesLittle(t *testing.T) {
 		packed      string
 		files, want map[string]string
 	}{
-		"names":          {"garbage\n" + line + `{"trial":7,"attempt":2,`, map[string]string{"stdout": ""}, map[string]string{"stdout": "", "attempt.jsonl": "old"}},
+		"names":          {`{"trial":7,"att` + line + `{"trial":8,`, map[string]string{"stdout": ""}, map[string]string{"stdout": "", "attempt.jsonl": "old"}},
 		"another's":      {`{"trial":7,"attempt":21,"files":{"attempt.jsonl":"old"}}`, map[string]string{"stdout": ""}, map[string]string{"stdout": ""}},
 		"only claimed":   {line, nil, nil},
 		"a record of it": {line, map[string]string{"stdout": "", "attempt.jsonl": "new"}, map[string]string{"stdout": "", "attempt.jsonl": "new"}},
