@@ -68,7 +68,8 @@ func (m *nameMatcher) match(l line, found []occurrence) []occurrence {
 // before none.
 func (m *nameMatcher) pairs(l line, found []occurrence) (_ []occurrence, named bool) {
 	qualifiers := qualifiers{text: l.text}
-	counted := countedRE().Match(l.text[max(bytes.Index(l.text, []byte("Benchmark")), 0):])
+	from := max(bytes.Index(l.text, []byte("Benchmark")), 0)
+	counted := countedRE().Match(l.text[from:])
 	for {
 		first := -1
 		for i, at := range m.next {
@@ -90,7 +91,7 @@ func (m *nameMatcher) pairs(l line, found []occurrence) (_ []occurrence, named b
 			n.from = end
 		}
 		start, number := numberAfter(l, end, false)
-		if counted {
+		if counted && at >= from {
 			start = bytes.LastIndexAny(bytes.TrimRight(l.text[:at], " \t"), " \t") + 1
 			end, number = start, scanValue(l.text[start:at], numberMode{})
 		}

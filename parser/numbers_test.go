@@ -250,6 +250,7 @@ func TestMissingValues(t *testing.T) {
 		{loss, "train: 0.9 loss: 3\ntest: 0.8 loss: 2\n", 2},
 		{parser.Rule{Metric: "test loss"}, "train: 0 [5/5] loss: 3\ntest: [5/5] loss: 2\n", 2},
 		{parser.Rule{Metric: "train loss"}, "train: 50%|█    | 5/10 [00:01, loss=3]\nval: 50%|█    | 5/10 [00:01, loss=2]\n", 3},
+		{loss, "train: 99.5%, loss: 3\ntrain: 100%, loss: 2\n", 2},
 		{loss, "loss: 3\nloss: diverged\n", none},
 		{loss, "loss: 3\nloss = DIVERGED.\n", none},
 		{loss, "loss: 3, acc: 1\nloss: failed, acc: 1\n", none},
@@ -391,6 +392,7 @@ func TestMissingValues(t *testing.T) {
 		{name("allocs/op"), benchmark, 2},
 		{name("BenchmarkFit-8"), benchmark, none},
 		{name("ns/op"), "2024-01-02 10:00:00 INFO BenchmarkFit-8 \t 1000\t 1234 ns/op\t 16 B/op\n", 1234},
+		{name("acc"), "acc: 0.5 BenchmarkFit-8 \t 1000\t 1234 ns/op\n", 0.5},
 		{name("ns/op"), "bench-1  | BenchmarkFit-8 \t 1000\t 1234 ns/op\t 16 B/op\n", 1234},
 		{name("ns/op"), " 1000000\t      1234 ns/op\t      16 B/op\t       2 allocs/op\n", 1234}, // of testing.Benchmark
 		{name("B/op"), "1000\t 1234.5 ns/op\t 9.5 MB/s\t 16 B/op\t 2 allocs/op\n", 16},

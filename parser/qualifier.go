@@ -46,7 +46,7 @@ func (q *qualifiers) before(at int) qualifier {
 }
 
 // progressRE finds how far an epoch has come, as "Train:  50%|" and "Train: 3 [" say it, and no metric called train.
-var progressRE = pattern.Lazy(`^\d+(?:%|/|[ \t]*\[)`)
+var progressRE = pattern.Lazy(`^\d+(?:%[ \t]*[|\[]|/|[ \t]*\[)`)
 
 // separates measures what may divide a line into parts, if text begins with it.
 func separates(text []byte) int {
