@@ -41,7 +41,7 @@ func extends(was, now []string, before, after Config) bool {
 	same := func(piece, before string) bool {
 		x, _ := b.Expand(piece)
 		y, _ := b.Expand(before)
-		return x == y || x != piece && strings.Trim(x, " \t") == strings.Trim(y, " \t")
+		return x == y || x != piece && strings.TrimRight(x, " \t") == strings.TrimRight(y, " \t")
 	}
 	holds := func(i int) bool {
 		return i < len(now) && slices.ContainsFunc(command.Parse(now[i]), func(part command.Part) bool {
@@ -68,17 +68,16 @@ func pieces(c command.Command) []string {
 	return c.Argv
 }
 
-// fieldRE matches what stands between blanks that mean nothing to a shell, and the end of a line.
-var fieldRE = pattern.Lazy(`(?:\\[^\n]|"(?:\\[\s\S]|[^"\\])*"|'[^']*'|[^\s\\])+|\n`)
+// fieldRE matches what stands between blanks that mean nothing to a shell, the end of a line, and a text that ends at a mark.
+var fieldRE = pattern.Lazy(`<<[\s\S]*|(?:\\[^\n]|"(?:\\[\s\S]|[^"\\])*"|'[^']*'|[^\s\\<])+|<|\\?\n`)
 
-// fields splits a shell command there; of a text in it that ends at a mark, lines are pieces.
+// fields splits a shell command there; of such a text, lines are pieces.
 func fields(text string) []string {
-	line, here, there := strings.Cut(strings.TrimSpace(strings.ReplaceAll(text, "\\\n", " ")), "<<")
-	out := fieldRE().FindAllString(line, -1)
-	if there {
-		out = append(out, strings.Split(here, "\n")...)
+	out := fieldRE().FindAllString(strings.TrimSpace(text), -1)
+	if last := len(out) - 1; last >= 0 && strings.HasPrefix(out[last], "<<") {
+		out = append(out[:last], strings.Split(out[last], "\n")...)
 	}
-	return out
+	return slices.DeleteFunc(out, func(field string) bool { return field == "\\\n" })
 }
 
 // commandExtends reports whether the command is the earlier one but for added parameters.

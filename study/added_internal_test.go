@@ -45,6 +45,9 @@ func TestCommandsAreExtended(t *testing.T) {
 		{"train \\\n --lr={lr}", "train \\\n --lr={lr} \\\n --wd={wd} {flag:bn}", true},
 		{"train --lr={lr} <<E\n a\nE", "train --lr={lr} --wd={wd} {flag:bn} <<E\n a\nE", true},
 		{"train --lr={lr} <<E\n a\nE", "train --lr={lr} --wd={wd} {flag:bn} <<E\n  a\nE", false},
+		{"train 'a\\\nb' --lr={lr}", "train 'a b' --lr={lr} --wd={wd} {flag:bn}", false},
+		{"train '1<<2' --lr={lr}", "train '1<<2' --lr={lr} --wd={wd} {flag:bn}", true},
+		{"train --lr={lr}<in", "train --lr={lr} --wd={wd} {flag:bn} < in", true},
 		{"[train --lr {lr}]", "train --lr {lr} --wd {wd} {flag:bn}", false},
 	} {
 		t.Run(c.was, func(t *testing.T) {
@@ -73,6 +76,7 @@ func TestCommandsAreExtended(t *testing.T) {
 		{file("lr: {lr}\nwd: 0.5\n"), file("lr: {lr}\nwd: {wd}\n"), false},
 		{file("- lr: {lr}\n"), file("- lr: {lr}\n- fast: yes\n  wd: {wd}\n"), false},
 		{file("a:\n  b: 1\n"), file("a:\nb: 1\nwd: {wd}\n"), false},
+		{file("a:\n  wd: 0.25\n"), file("a:\nwd: {wd}\n"), false},
 		{file("--lr\n{lr}\n"), file("--lr\n{lr}\n--wd\n{wd}\n"), true},
 		{file("lr: 1\n", setting("lr", "{lr}")), file("lr: 1\n", setting("lr", "{lr}"), setting("wd", "{wd}")), true},
 		{file("lr: 1\n", setting("lr", "{lr}")), file("lr: 2\n", setting("lr", "{lr}"), setting("wd", "{wd}")), false},
