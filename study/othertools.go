@@ -186,7 +186,7 @@ var (
 
 // findColumn returns the first of the best columns that is there, or else the only one that has a name, perhaps
 // behind a prefix, in other letters, or with signs that a name cannot have: Weight-Decay. It is
-// empty if there is none. In other letters it is none that another parameter or metric has.
+// empty if there is none. It is none that another parameter or metric has.
 func (c *Config) findColumn(columns []string, name string, prefix *regexp.Regexp, best ...string) (string, error) {
 	for _, column := range best {
 		if slices.Contains(columns, column) {
@@ -200,7 +200,8 @@ func (c *Config) findColumn(columns []string, name string, prefix *regexp.Regexp
 	} {
 		found := ""
 		for _, column := range columns {
-			if !is(noName().ReplaceAllString(column, "_")) && !is(noName().ReplaceAllString(prefix.ReplaceAllString(column, ""), "_")) {
+			another := column != name && slices.Contains(taken, column)
+			if another || !is(noName().ReplaceAllString(column, "_")) && !is(noName().ReplaceAllString(prefix.ReplaceAllString(column, ""), "_")) {
 				continue
 			}
 			if found != "" {

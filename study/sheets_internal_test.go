@@ -1,6 +1,7 @@
 package study
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/spaces"
@@ -34,7 +35,7 @@ func TestParseCell(t *testing.T) {
 	}
 }
 
-// A column that has the name of a parameter or a metric is no other's, in other letters.
+// A column that has the name of a parameter or a metric is no other's, in other letters or behind a prefix.
 func TestColumnsInOtherLettersAreTheirOwn(t *testing.T) {
 	c := Config{Params: []spaces.Param{{Name: "Loss"}}, Metrics: []Metric{{Name: "loss"}}}
 	for _, find := range []struct {
@@ -50,6 +51,13 @@ func TestColumnsInOtherLettersAreTheirOwn(t *testing.T) {
 		metric, no := c.findColumn([]string{find.column}, "loss", metricColumn(), "metrics.loss", "loss")
 		if (param != "") != find.param || (metric != "") != find.metric || err != nil || no != nil {
 			t.Errorf("%s: %q and %q, %v, %v", find.column, param, metric, err, no)
+		}
+	}
+	c.Params = []spaces.Param{{Name: "n"}, {Name: "config_n"}}
+	for _, column := range []string{"n", "x"} {
+		got, err := c.findColumn([]string{"config_n", column}, "n", paramColumn(), "params.n")
+		if want := strings.TrimPrefix(column, "x"); got != want || err != nil {
+			t.Errorf("%s: %q, %v", column, got, err)
 		}
 	}
 }
