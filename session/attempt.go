@@ -141,7 +141,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 		if !ok {
 			return o, false
 		}
-		_ = a.study.layout.Unpack(a.id) // if it has ended before, as the journal knew once
+		_ = a.study.unpack(a.id) // if it has ended before, as the journal knew once
 		attaching = true
 		exit, err := attacher.Attach(ctx, job)
 		attaching = false

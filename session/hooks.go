@@ -110,7 +110,7 @@ func (h *hooks) mayPack(a *aftermath, attempt, slot int, well bool) {
 	}
 	b := study.TrialBindings(h.study.layout, c, t, attempt, slot)
 	a.id, a.given = layout.AttemptID{Trial: t.Number, Attempt: attempt}, map[string]string{runner.StderrName: ""}
-	if !b.Mentions("{params_file") {
+	if !b.Mentions("{params_file") && !b.Mentions(layout.ParamsName) {
 		a.given[layout.ParamsName] = string(b.ParamsJSON()) + "\n"
 	}
 	if c.Run.SlotCount() > 1 {
@@ -130,7 +130,7 @@ func (h *hooks) do(a aftermath) {
 		}
 	case study.Closed:
 		if a.config.End != "" {
-			_ = h.study.layout.Unpack(layout.AttemptID{Trial: u.Trial.Number, Attempt: u.Trial.Attempt}) // if it was packed
+			_ = h.study.layout.Unpacker()(layout.AttemptID{Trial: u.Trial.Number, Attempt: u.Trial.Attempt}) // if it was packed
 		}
 		h.run("end", a.config.End, a)
 	}

@@ -87,6 +87,7 @@ func newStudy(opts Options) *Study {
 	s := &Study{turn: make(chan struct{}, 1), tried: make(chan struct{}), opts: opts, layout: layout.Of(opts.Dir),
 		state: &study.State{}, running: map[int]*attempt{}, reported: map[int]*report{}, began: time.Now()}
 	s.feed = newFeed(opts.Observe, func(p any) { opts.Log.Error("the study goes on", "error", panicked("the observer", p)) })
+	s.unpack = s.layout.Unpacker()
 	s.commons = &commons{apart: string(s.layout), running: map[layout.AttemptID]*span{}}
 	s.hooks = newHooks(s)
 	return s

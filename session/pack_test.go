@@ -52,6 +52,7 @@ func TestSmallFilesGo(t *testing.T) {
 		"its own of a name that is ours": {"cd $LBOTUNE_TRIAL_DIR; echo 1 > params.json", "01/a1/params.json 01/a1/stdout" + failed, func(*study.Config) {}},
 		"a mention":                      {"cat {params_file} > /dev/null", "01/a1/params.json 01/a1/stdout" + failed, func(*study.Config) {}},
 		"a mention by name":              {"cat {trial_dir}/params.json >> {trial_dir}/stderr", "01/a1/params.json 01/a1/stderr 01/a1/stdout" + failed, func(*study.Config) {}},
+		"a mention from inside":          {"cd {trial_dir}; cat params.json > /dev/null", "01/a1/params.json 01/a1/stdout" + failed, func(*study.Config) {}},
 		"repeats":                        {":", "01/a1/stdout 01/a2/stdout" + failed, func(c *study.Config) { c.Run.Repeats = 2 }},
 		"a process is left":              {"sleep 1000 &\n:", "01/a1/attempt.jsonl 01/a1/params.json 01/a1/stderr 01/a1/stdout" + failed, func(*study.Config) {}},
 		"keep":                           {":", "01/a1/attempt.jsonl 01/a1/params.json 01/a1/stderr 01/a1/stdout" + failed, func(c *study.Config) { c.Run.Keep = 2 }},

@@ -90,7 +90,7 @@ func (l *loop) readSlot(id layout.AttemptID) int {
 		return as[n-1].Slot
 	}
 	dir := l.study.layout.Attempt(id)
-	_ = l.study.layout.Unpack(id)
+	_ = l.study.unpack(id)
 	text, err := l.study.layout.Read(filepath.Join(dir, layout.SlotName), 16)
 	if errors.Is(err, fs.ErrNotExist) {
 		text = []byte("0")

@@ -60,6 +60,7 @@ type Study struct {
 	lost     error         // the journal could not be written: the state is ahead of it
 	opts     Options
 	layout   layout.Study
+	unpack   func(layout.AttemptID) error // layout.Study.Unpacker
 	state    *study.State
 	journal  *journal.Journal
 	patterns []*parser.Pattern   // of the metrics

@@ -4,23 +4,26 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
+	"path/filepath"
+	"sync"
 
 	"github.com/lbotune/lbotune/internal/door"
 )
 
 // packed is a line of the file that keeps the small files of attempts that have succeeded.
 type packed struct {
+	Version int               `json:"packed"`
 	Trial   int               `json:"trial"`
 	Attempt int               `json:"attempt"`
 	Files   map[string]string `json:"files"`
 }
 
 const (
-	packedName = "trials/packed.jsonl"
-	mostPacked = 1 << 30
-	mostRecord = 64 << 10
+	packedName  = "trials/packed.jsonl"
+	packedStart = `{"packed":1,` // the version
+	mostPacked  = 1 << 30
+	mostRecord  = 64 << 10
 )
 
 // Pack moves the record of an attempt, and its files that are as given by name, into one file for all. The success of
@@ -31,7 +34,7 @@ func (l Study) Pack(id AttemptID, given map[string]string) error {
 		if err != nil {
 			return err
 		}
-		p := packed{id.Trial, id.Attempt, map[string]string{RecordName: string(record)}}
+		p := packed{1, id.Trial, id.Attempt, map[string]string{RecordName: string(record)}}
 		for name, want := range given {
 			if text, err := dir.Read(name, int64(len(want))); err == nil && string(text) == want {
 				p.Files[name] = want
@@ -44,7 +47,7 @@ func (l Study) Pack(id AttemptID, given map[string]string) error {
 		}
 		_, err = f.Write(append(line, '\n'))
 		if err = errors.Join(err, f.Close()); err == nil {
-			err = dir.Remove(RecordName) // the first: without it, Unpack puts back the others, too
+			err = dir.Remove(RecordName) // the first: without it, an Unpacker puts back the others, too
 		}
 		for name := range p.Files {
 			if err == nil {
@@ -55,28 +58,37 @@ func (l Study) Pack(id AttemptID, given map[string]string) error {
 	})
 }
 
-// Unpack puts back what Pack has moved, for who asks again how the attempt ended.
-func (l Study) Unpack(id AttemptID) error {
-	return l.inAttempt(id, func(study, dir *door.Dir) error {
-		_, recorded := dir.Stat(RecordName)
-		_, ran := dir.Stat("stdout") // else it was only claimed
-		if recorded == nil || ran != nil {
-			return ran
-		}
-		text, err := study.Read(packedName, mostPacked)
-		at := bytes.LastIndex(text, fmt.Appendf(nil, `{"trial":%d,"attempt":%d,`, id.Trial, id.Attempt))
-		if err != nil || at < 0 {
-			return err
-		}
-		var p packed
-		err = json.NewDecoder(bytes.NewReader(text[at:])).Decode(&p)
-		for _, name := range []string{"stderr", ParamsName, SlotName, RecordName} { // the last says that all are there
-			if text, ok := p.Files[name]; ok && err == nil {
-				err = dir.Write(name, []byte(text))
+// Unpacker returns what puts back what Pack has moved, for who asks again how an attempt ended. It reads the file
+// once, when it is needed.
+func (l Study) Unpacker() func(AttemptID) error {
+	files := sync.OnceValues(func() (map[AttemptID]map[string]string, error) {
+		text, err := l.Read(filepath.Join(string(l), packedName), mostPacked)
+		files := map[AttemptID]map[string]string{}
+		for _, line := range bytes.Split(text, []byte(packedStart))[1:] { // also behind one that was cut short
+			var p packed
+			if json.Unmarshal(append([]byte(packedStart), line...), &p) == nil {
+				files[AttemptID{p.Trial, p.Attempt}] = p.Files
 			}
 		}
-		return err
+		return files, err
 	})
+	return func(id AttemptID) error {
+		return l.inAttempt(id, func(_, dir *door.Dir) error {
+			_, recorded := dir.Stat(RecordName)
+			_, ran := dir.Stat("stdout") // else it was only claimed
+			if recorded == nil || ran != nil {
+				return ran
+			}
+			all, err := files()
+			for _, name := range []string{"stderr", ParamsName, SlotName, RecordName} { // the last says that all are there
+				text, ok := all[id][name]
+				if _, gone := dir.Stat(name); ok && gone != nil && err == nil {
+					err = dir.Write(name, []byte(text))
+				}
+			}
+			return err
+		})
+	}
 }
 
 // inAttempt calls do with the directories of the study and of an attempt.

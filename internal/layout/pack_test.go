@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/layout"
@@ -49,7 +50,7 @@ func TestPack(t *testing.T) {
 			t.Fatal(err)
 		}
 		holds(t, l, id, map[string]string{"stdout": "loss=1\n", "model": "w"})
-		if err := l.Unpack(id); err != nil {
+		if err := l.Unpacker()(id); err != nil {
 			t.Fatal(err)
 		}
 		holds(t, l, id, files)
@@ -57,7 +58,7 @@ func TestPack(t *testing.T) {
 	if err := os.Remove(filepath.Join(l.Attempt(id), "attempt.jsonl")); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Unpack(id); err != nil {
+	if err := l.Unpacker()(id); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, l, id, files)
@@ -95,13 +96,16 @@ func TestPackKeepsFirst(t *testing.T) {
 
 // What trials may have written beside their directories puts no other files there, and none where nothing has run.
 func TestUnpackBelievesLittle(t *testing.T) {
-	const line = `{"trial":7,"attempt":2,"files":{"../evil":"x","model":"x","attempt.jsonl":"old"}}` + "\n"
+	const line = `{"packed":1,"trial":7,"attempt":2,"files":{"../evil":"x","model":"x","attempt.jsonl":"old"}}` + "\n"
 	for name, c := range map[string]struct {
 		packed      string
 		files, want map[string]string
 	}{
-		"names":          {`{"trial":7,"att` + line + `{"trial":8,`, map[string]string{"stdout": ""}, map[string]string{"stdout": "", "attempt.jsonl": "old"}},
-		"another's":      {`{"trial":7,"attempt":21,"files":{"attempt.jsonl":"old"}}`, map[string]string{"stdout": ""}, map[string]string{"stdout": ""}},
+		"names":               {`{"packed":1,"trial":7,"att` + line + `{"packed":1,"trial":8,`, map[string]string{"stdout": ""}, map[string]string{"stdout": "", "attempt.jsonl": "old"}},
+		"another's":           {`{"packed":1,"trial":7,"attempt":21,"files":{"attempt.jsonl":"old"}}`, map[string]string{"stdout": ""}, map[string]string{"stdout": ""}},
+		"a version's to come": {strings.Replace(line, `{"packed":1,`, `{"packed":2,`, 1), map[string]string{"stdout": ""}, map[string]string{"stdout": ""}},
+		"a file of somebody's": {`{"packed":1,"trial":7,"attempt":2,"files":{"params.json":"old","attempt.jsonl":"old"}}`,
+			map[string]string{"stdout": "", "params.json": "new"}, map[string]string{"stdout": "", "params.json": "new", "attempt.jsonl": "old"}},
 		"only claimed":   {line, nil, nil},
 		"a record of it": {line, map[string]string{"stdout": "", "attempt.jsonl": "new"}, map[string]string{"stdout": "", "attempt.jsonl": "new"}},
 	} {
@@ -110,11 +114,31 @@ func TestUnpackBelievesLittle(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(string(l), "trials", "packed.jsonl"), []byte(c.packed), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_ = l.Unpack(id)
+			_ = l.Unpacker()(id)
 			holds(t, l, id, c.want)
 			if names, err := l.Names(l.Trial(id.Trial)); err != nil || len(names) != 1 {
 				t.Errorf("beside it are %q, %v", names, err)
 			}
 		})
+	}
+}
+
+// The file is read once: a journal from a backup may lack thousands of trials.
+func TestUnpackerReadsOnce(t *testing.T) {
+	files := map[string]string{"attempt.jsonl": "x", "stdout": ""}
+	l, id := attempt(t, files)
+	if err := l.Pack(id, given); err != nil {
+		t.Fatal(err)
+	}
+	unpack, packed := l.Unpacker(), filepath.Join(string(l), "trials", "packed.jsonl")
+	for range 2 {
+		if err := unpack(id); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, l, id, files)
+		_ = os.Remove(packed) // the second time it is gone
+		if err := os.Remove(filepath.Join(l.Attempt(id), "attempt.jsonl")); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
