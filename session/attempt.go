@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -141,7 +142,9 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 		if !ok {
 			return o, false
 		}
-		_ = a.study.unpack(a.id) // if it has ended before, as the journal knew once
+		if err := a.study.unpack(a.id); err != nil && !errors.Is(err, fs.ErrNotExist) { // it has ended before, as the journal knew once
+			return outcome{err: fmt.Errorf("rejoin %v: %w", a.id, err)}, true
+		}
 		attaching = true
 		exit, err := attacher.Attach(ctx, job)
 		attaching = false

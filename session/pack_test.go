@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/layout"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -102,7 +103,22 @@ func TestPackedTrialOfALostRecord(t *testing.T) {
 	if err = errors.Join(err, os.WriteFile(packed, []byte(other), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	st := conclude(t, nil, session.Options{Dir: string(l), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer})
+	opts := session.Options{Dir: string(l), Launcher: &runner.Local{}, Optimizer: newFakeOptimizer}
+	elsewhere := filepath.Join(string(l), "elsewhere")
+	if err = errors.Join(os.Rename(packed, elsewhere), os.Symlink(elsewhere, packed)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.Open(nil, opts)
+	if err == nil {
+		err = s.Run(t.Context(), nil)
+	}
+	if refused := (*door.Refusal)(nil); !errors.As(err, &refused) {
+		t.Errorf("where it cannot be read: %v", err)
+	}
+	if err = errors.Join(s.Close(), os.Rename(elsewhere, packed)); err != nil {
+		t.Fatal(err)
+	}
+	st := conclude(t, nil, opts)
 	log, err := os.ReadFile(filepath.Join(filepath.Dir(string(l)), "log"))
 	if !st.Trials[0].Succeeded() || st.Trials[0].Attempts[0].Slot != 1 || err != nil || string(log) != "ran\n" {
 		t.Errorf("%v with the attempts %+v, after %q, %v", st.Trials[0].Status, st.Trials[0].Attempts, log, err)
