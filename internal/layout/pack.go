@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/lbotune/lbotune/internal/door"
@@ -66,7 +67,7 @@ func (l Study) Unpacker() func(AttemptID) error {
 		files := map[AttemptID]map[string]string{}
 		for _, line := range bytes.Split(text, []byte(packedStart))[1:] { // also behind one that was cut short
 			var p packed
-			if json.Unmarshal(append([]byte(packedStart), line...), &p) == nil {
+			if json.NewDecoder(strings.NewReader(packedStart+string(line))).Decode(&p) == nil { // and not what follows of other versions
 				files[AttemptID{p.Trial, p.Attempt}] = p.Files
 			}
 		}

@@ -101,9 +101,10 @@ func TestUnpackBelievesLittle(t *testing.T) {
 		packed      string
 		files, want map[string]string
 	}{
-		"names":               {`{"packed":1,"trial":7,"att` + line + `{"packed":1,"trial":8,`, map[string]string{"stdout": ""}, map[string]string{"stdout": "", "attempt.jsonl": "old"}},
-		"another's":           {`{"packed":1,"trial":7,"attempt":21,"files":{"attempt.jsonl":"old"}}`, map[string]string{"stdout": ""}, map[string]string{"stdout": ""}},
-		"a version's to come": {strings.Replace(line, `{"packed":1,`, `{"packed":2,`, 1), map[string]string{"stdout": ""}, map[string]string{"stdout": ""}},
+		"names":                      {`{"packed":1,"trial":7,"att` + line + `{"packed":1,"trial":8,`, map[string]string{"stdout": ""}, map[string]string{"stdout": "", "attempt.jsonl": "old"}},
+		"another's":                  {`{"packed":1,"trial":7,"attempt":21,"files":{"attempt.jsonl":"old"}}`, map[string]string{"stdout": ""}, map[string]string{"stdout": ""}},
+		"a version's to come":        {strings.Replace(line, `{"packed":1,`, `{"packed":2,`, 1), map[string]string{"stdout": ""}, map[string]string{"stdout": ""}},
+		"before a version's to come": {line + `{"packed":2,"trial":8}` + "\n", map[string]string{"stdout": ""}, map[string]string{"stdout": "", "attempt.jsonl": "old"}},
 		"a file of somebody's": {`{"packed":1,"trial":7,"attempt":2,"files":{"params.json":"old","attempt.jsonl":"old"}}`,
 			map[string]string{"stdout": "", "params.json": "new"}, map[string]string{"stdout": "", "params.json": "new", "attempt.jsonl": "old"}},
 		"only claimed":   {line, nil, nil},
